@@ -1,0 +1,33 @@
+package run
+
+import (
+	"context"
+	"time"
+)
+
+// Run is one run as its work sees it.
+type Run struct {
+	Identity
+	// Name is the run's name, as Identity.Name builds it.
+	Name string
+	// ID is the lower-case hex SHA-256 of Name: 64 characters, the same for every delivery and attempt of this run.
+	ID string
+	// PreviousTime is the last time before ScheduleTime that the schedule fires. Zero: unknown, as when the delivery brought no
+	// schedule.
+	PreviousTime time.Time
+	// Attempt counts the attempts of this run from 1. Zero: the work runs unguarded.
+	Attempt int
+}
+
+type contextKey struct{}
+
+// NewContext returns a context that carries the run.
+func NewContext(ctx context.Context, r Run) context.Context {
+	return context.WithValue(ctx, contextKey{}, r)
+}
+
+// FromContext returns the run that the context carries, and whether it carries one.
+func FromContext(ctx context.Context) (Run, bool) {
+	r, ok := ctx.Value(contextKey{}).(Run)
+	return r, ok
+}
