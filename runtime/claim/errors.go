@@ -1,0 +1,123 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors to match with errors.Is. The first three come from stores, the others are what [Check] returns, what context.Cause says
+// of a work's context, or what Result.Err wraps.
+var (
+	// ErrNotFound: there is no record.
+	ErrNotFound = errors.New("no record of this run")
+	// ErrConflict: the store gave up a write that contended with another (serialization, deadlock, busy); it may be tried again.
+	ErrConflict = errors.New("write conflicted with another")
+	// ErrTooLarge: the result is larger than the store keeps.
+	ErrTooLarge = errors.New("result too large for the store")
+
+	// ErrLost: the run is not this attempt's any more. The type is *LostError.
+	ErrLost = errors.New("claim lost")
+	// ErrShutdown: the process is shutting down.
+	ErrShutdown = errors.New("shutting down")
+	// ErrLeaseEnded: the lease is over, or will be within its margin, and was not renewed.
+	ErrLeaseEnded = errors.New("lease ended")
+	// ErrTimeout: the attempt has lived as long as it may (the request timeout).
+	ErrTimeout = errors.New("request timeout reached")
+	// ErrReturned: the work has returned, its context serves no more.
+	ErrReturned = errors.New("work has returned")
+	// ErrAmbiguous: a write was sent and it could not be learned whether it was applied. The cause is wrapped beside it.
+	ErrAmbiguous = errors.New("outcome of a write is unknown")
+	// ErrPolicy: the proposal cannot be honoured as it stands.
+	ErrPolicy = errors.New("policy cannot be honoured")
+	// ErrNoAttempt: the context is not that of a work.
+	ErrNoAttempt = errors.New("context carries no attempt")
+)
+
+// LostError says what is there instead of the attempt's own claim. It matches [ErrLost].
+type LostError struct {
+	// ID is the run id, AttemptID the attempt that lost.
+	ID, AttemptID string
+	// Found is the record that is there; the zero Version if there is none.
+	Found Snapshot
+}
+
+func (e *LostError) Error() string {
+	if e.Found.Version == "" {
+		return fmt.Sprintf("claim lost: attempt %s of run %s: the record is gone", e.AttemptID, e.ID)
+	}
+
+	return fmt.Sprintf("claim lost: attempt %s of run %s: the record is %s by attempt %s", e.AttemptID, e.ID, e.Found.Status,
+		e.Found.AttemptID)
+}
+
+// Is matches ErrLost.
+func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+// PanicError is a panic of the work, recovered.
+type PanicError struct {
+	// Value is what the work panicked with.
+	Value any
+	// Stack is the stack of the panic, for the log.
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("work panicked: %v", e.Value) }
+
+// Unwrap returns the value when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+
+	return err
+}
+
+type steerKind int
+
+const (
+	steerPermanent steerKind = iota
+	steerNothingDone
+	steerRolledBack
+)
+
+type steered struct {
+	kind steerKind
+	err  error
+}
+
+func (e *steered) Error() string { return e.err.Error() }
+func (e *steered) Unwrap() error { return e.err }
+
+// Permanent marks an error of the work as final: the run is recorded as failed and not tried again. Nil stays nil.
+func Permanent(err error) error { return steer(steerPermanent, err) }
+
+// NothingDone marks an error of the work as one before any effect: the run is released for another attempt, also under
+// at-most-once. Nil stays nil.
+func NothingDone(err error) error { return steer(steerNothingDone, err) }
+
+// RolledBack marks an error of a transaction that surely did not commit; for the store packages' CompleteTx. Nil stays nil.
+func RolledBack(err error) error { return steer(steerRolledBack, err) }
+
+func steer(kind steerKind, err error) error {
+	if err == nil {
+		return nil
+	}
+
+	return &steered{kind: kind, err: err}
+}
+
+// is reports whether err or anything it wraps carries the mark.
+func (k steerKind) marks(err error) bool {
+	for err != nil {
+		var s *steered
+		if !errors.As(err, &s) {
+			return false
+		}
+
+		if s.kind == k {
+			return true
+		}
+
+		err = s.err
+	}
+
+	return false
+}
