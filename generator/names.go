@@ -1,0 +1,109 @@
+package generator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// job is one job as templates see it.
+type job struct {
+	// Name is the job's short name; empty: any job.
+	Name string
+	// Method is the Go method that does its work.
+	Method string
+	// File is the stem of its file's name: File.go and File_test.go.
+	File string
+}
+
+// anyJob stands for all jobs of a handler that lists none.
+func anyJob() job { return job{Method: "Work", File: "job"} }
+
+// nameJobs gives each job a method and a file. A job's names follow from its own name and the handler's alone, so that adding,
+// removing or reordering others never moves what the user wrote.
+func nameJobs(spec Spec) ([]job, []*SpecError) {
+	var jobs []job
+	var errs []*SpecError
+	seen := map[string]string{}
+	for i, name := range spec.Jobs {
+		field := fmt.Sprintf("jobs[%d]", i)
+		if reason := checkJobName(name); reason != "" {
+			errs = append(errs, &SpecError{Field: field, Value: name, Reason: reason})
+			continue
+		}
+		j := job{Name: name, Method: methodName(name), File: fileStem(name)}
+		if j.Method == "" {
+			errs = append(errs, &SpecError{Field: field, Value: name, Reason: "it holds no letter or digit to name a Go method by"})
+			continue
+		}
+		if name == spec.Name {
+			j.File = "job"
+		}
+		other, twice := seen[j.Method]
+		if !twice {
+			other, twice = seen[j.File]
+		}
+		switch {
+		case twice && other == name:
+			errs = append(errs, &SpecError{Field: field, Value: name, Reason: "it is listed twice"})
+			continue
+		case twice:
+			errs = append(errs, &SpecError{
+				Field: field, Value: name,
+				Reason: fmt.Sprintf("it gets the same Go name as %q, %s: serve one of them by a handler of its own", other, j.Method),
+			})
+			continue
+		}
+		seen[j.Method], seen[j.File] = name, name
+		jobs = append(jobs, j)
+	}
+	if len(spec.Jobs) == 0 {
+		jobs = append(jobs, anyJob())
+	}
+	slices.SortFunc(jobs, func(a, b job) int { return strings.Compare(a.Name, b.Name) })
+	return jobs, errs
+}
+
+// methodName turns nightly-report into NightlyReport.
+func methodName(name string) string {
+	var b strings.Builder
+	for _, word := range words(name) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	method := b.String()
+	if method != "" && method[0] >= '0' && method[0] <= '9' {
+		return "Job" + method
+	}
+	return method
+}
+
+// fileStem turns Nightly-Report into nightly_report_job. It always ends in _job: nothing that a job is called can then make the file
+// a test or bind it to an operating system.
+func fileStem(name string) string {
+	const most = 150 // with its endings well below the 255 bytes that file systems take
+	stem := strings.ToLower(strings.Join(words(name), "_"))
+	if len(stem) > most {
+		sum := sha256.Sum256([]byte(name))
+		stem = stem[:most] + "_" + hex.EncodeToString(sum[:4])
+	}
+	return stem + "_job"
+}
+
+func words(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' })
+}
+
+// serviceName turns a handler's name into one that Cloud Run, image registries and folders take: lower case, at most 49 characters.
+func serviceName(name string) string {
+	const most = 49
+	service := strings.ToLower(strings.Join(words(name), "-"))
+	if service == "" || service[0] < 'a' || service[0] > 'z' {
+		service = strings.TrimSuffix("handler-"+service, "-")
+	}
+	if len(service) > most {
+		service = strings.TrimRight(service[:most], "-")
+	}
+	return service
+}

@@ -1,0 +1,85 @@
+package generator
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Plan returns the files of the handler, sorted by path, the manifest among them. It is pure: equal specs give equal files. The
+// error joins one [*SpecError] for each field that cannot be used.
+func Plan(spec Spec) ([]File, error) {
+	kind, data, err := read(spec)
+	if err != nil {
+		return nil, err
+	}
+	files, err := render(kind, data)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := newManifest(data, files).file()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, manifest)
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// data is what templates see.
+type data struct {
+	Name, Kind, Service, Module, Package string
+	// Jobs are all jobs; Job is the one whose file is being rendered, in files of one job.
+	Jobs []job
+	Job  job
+	// Any says that the handler serves any job, with the one method of Jobs.
+	Any bool
+	// Own says that a job has the handler's name, so that its work is in job.go, beside the type.
+	Own                     bool
+	Project, Region         string
+	Store                   Store
+	DefaultStore, Policy    string
+	Library, RuntimeVersion string
+	GoVersion, GoRelease    string
+}
+
+// read judges the spec whole, so that all its errors are reported at once, and fills in the defaults.
+func read(spec Spec) (kind, data, error) {
+	errs := checkNames(spec)
+	k, kindErr := findKind(spec.Kind)
+	if kindErr != nil {
+		errs = append(errs, kindErr)
+	}
+	store, url, storeErr := findStore(spec)
+	if storeErr != nil {
+		errs = append(errs, storeErr)
+	}
+	jobs, jobErrs := nameJobs(spec)
+	errs = append(errs, jobErrs...)
+	if len(errs) > 0 {
+		return kind{}, data{}, join(errs)
+	}
+	d := data{
+		Name: spec.Name, Kind: k.name, Service: serviceName(spec.Name), Package: cmp.Or(spec.Package, "main"),
+		Jobs: jobs, Any: len(spec.Jobs) == 0,
+		Project: spec.Project, Region: spec.Region,
+		Store: store, DefaultStore: url,
+		Library: LibraryModule, RuntimeVersion: spec.RuntimeVersion,
+		GoVersion: goVersion, GoRelease: goVersion[:strings.LastIndex(goVersion, ".")],
+	}
+	d.Own = slices.ContainsFunc(jobs, func(j job) bool { return j.File == "job" })
+	d.Module = cmp.Or(spec.Module, "example.com/"+d.Service)
+	if policy := spec.Policy.Encode(); policy != "v=1" {
+		d.Policy = policy
+	}
+	return k, d, nil
+}
+
+func join(errs []*SpecError) error {
+	all := make([]error, len(errs))
+	for i, e := range errs {
+		all[i] = e
+	}
+	return errors.Join(all...)
+}
