@@ -76,7 +76,9 @@ func Margin(lease, deadline time.Duration) time.Duration {
 func RenewEvery(lease time.Duration) time.Duration { return lease / 3 }
 
 // MinRetention is how long a record must be kept at least after its run: retry horizon + H + 1 h.
-func MinRetention(horizon, blocked time.Duration) time.Duration { return horizon + blocked + retentionSlack }
+func MinRetention(horizon, blocked time.Duration) time.Duration {
+	return horizon + blocked + retentionSlack
+}
 
 // DefaultRetention is how long a record is kept where nothing is given: twice the least, one day at least.
 func DefaultRetention(horizon, blocked time.Duration) time.Duration {

@@ -1,0 +1,255 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Attempt is one claim that was won, while its work runs. The work finds its own in its context.
+type Attempt struct {
+	c      *Claimer
+	p      Proposal
+	id     string
+	number int
+	limit  moment          // arrival + W; zero: none
+	base   context.Context //nolint:containedctx // the delivery's values, for what goes on beside the work
+	cancel context.CancelCauseFunc
+	done   <-chan struct{} // closed when the work's context ends
+	cause  func() error    // why it did
+
+	// write is held by whoever writes the record: one renewal, transaction or end at a time. It guards rec, version, completed
+	// and lost. A channel, so that waiting for it can be given up.
+	write     chan struct{}
+	rec       Record
+	version   Version
+	completed bool
+	lost      *LostError
+
+	mu      sync.Mutex // guards what follows
+	end     moment     // when the attempt stops to hold
+	over    error      // why it does not hold any more
+	ticker  *time.Timer
+	renewer *time.Timer
+	left    []byte // the result for later deliveries
+}
+
+type attemptKey struct{}
+
+// FromContext returns the attempt that the work of this context belongs to.
+func FromContext(ctx context.Context) (*Attempt, bool) {
+	a, ok := ctx.Value(attemptKey{}).(*Attempt)
+
+	return a, ok
+}
+
+// Check reports whether the attempt of ctx still holds its claim, by what this process knows: nil, or why it does not. Call it
+// before an effect outside. A context without an attempt has only its own end to report.
+func Check(ctx context.Context) error {
+	if a, ok := FromContext(ctx); ok {
+		if err := a.held(); err != nil {
+			return err
+		}
+	}
+
+	return context.Cause(ctx)
+}
+
+// ID returns the attempt's id: unique, and the fencing token for an effect that can keep one.
+func (a *Attempt) ID() string { return a.id }
+
+// Number returns which attempt of the run it is, from 1.
+func (a *Attempt) Number() int { return a.number }
+
+// RunID returns the id of the run.
+func (a *Attempt) RunID() string { return a.p.ID }
+
+// Store returns the store that the claim is in.
+func (a *Attempt) Store() Store { return a.c.backend }
+
+// SetResult leaves a result for later deliveries, stored when the work succeeds. [ErrTooLarge] if the store keeps less.
+func (a *Attempt) SetResult(result []byte) error {
+	if most := a.c.caps.MaxResult; len(result) > most {
+		return fmt.Errorf("%w: %d bytes, %s keeps %d", ErrTooLarge, len(result), a.c.caps.Store, most)
+	}
+
+	a.mu.Lock()
+	a.left = append([]byte(nil), result...)
+	a.mu.Unlock()
+
+	return nil
+}
+
+// held is nil while the attempt holds its claim. It ends the work's context when it finds that it does not: after a suspend the
+// timers are late.
+func (a *Attempt) held() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	return a.heldLocked()
+}
+
+func (a *Attempt) heldLocked() error {
+	if a.over != nil {
+		return a.over
+	}
+
+	select {
+	case <-a.done: // by its deadline, by shutdown, or lost
+		return a.cause()
+	default:
+	}
+
+	now := a.c.clock.moment()
+
+	switch {
+	case !a.limit.isZero() && now.reached(a.limit):
+		a.over = ErrTimeout
+	case now.reached(a.end):
+		a.over = ErrLeaseEnded
+	default:
+		return nil
+	}
+
+	a.cancel(a.over)
+
+	return a.over
+}
+
+// start makes the work's context: detached from the connection, ended with a cause by shutdown, loss, the end of the lease or W.
+func (a *Attempt) start(ctx context.Context) (context.Context, context.CancelFunc) {
+	a.base = context.WithoutCancel(ctx)
+	ctx, a.cancel = context.WithCancelCause(context.WithValue(a.base, attemptKey{}, a))
+	release := context.CancelFunc(func() { a.cancel(ErrReturned) })
+
+	deadline, cause := a.limit, ErrTimeout
+	if !a.p.Renew && (deadline.isZero() || a.end.mono.Before(deadline.mono)) {
+		deadline, cause = a.end, ErrLeaseEnded
+	}
+
+	if !deadline.isZero() {
+		var stop context.CancelFunc
+
+		ctx, stop = context.WithDeadlineCause(ctx, deadline.mono, cause)
+		cancel := release
+		release = func() { cancel(); stop() }
+	}
+
+	a.done, a.cause = ctx.Done(), func() error { return context.Cause(ctx) }
+
+	return ctx, release
+}
+
+// arm starts the clocks: one look each second and at the end, one renewal each third of the lease.
+func (a *Attempt) arm() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	a.ticker = time.AfterFunc(a.nextTick(), a.tick)
+	if a.p.Renew {
+		a.renewer = time.AfterFunc(RenewEvery(a.p.Lease), a.renew)
+	}
+}
+
+// disarm stops the clocks for good.
+func (a *Attempt) disarm() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.over == nil {
+		a.over = ErrReturned
+	}
+
+	for _, t := range []*time.Timer{a.ticker, a.renewer} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+func (a *Attempt) tick() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.heldLocked() == nil {
+		a.ticker.Reset(a.nextTick())
+	}
+}
+
+func (a *Attempt) nextTick() time.Duration {
+	left := a.c.clock.moment().until(a.end)
+
+	return max(min(left, time.Second), time.Millisecond)
+}
+
+// renew is one renewal. It counts from before its first send; one that fails or stays open keeps the old end.
+func (a *Attempt) renew() {
+	again := a.p.Lease / 10
+
+	select {
+	case a.write <- struct{}{}:
+		if a.held() != nil {
+			<-a.write
+
+			return
+		}
+
+		again = a.renewOnce(again)
+
+		<-a.write
+	default: // a transaction is under way: after it
+	}
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.heldLocked() == nil {
+		a.renewer.Reset(again)
+	}
+}
+
+func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
+	sent := a.c.clock.moment()
+
+	a.mu.Lock()
+	left := sent.until(a.end)
+	a.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(a.base, min(a.c.timeout, left))
+	defer cancel()
+
+	err := a.settle(ctx, a.p.renewed)
+	event := Event{Kind: EventRenewed, Duration: a.c.clock.moment().mono.Sub(sent.mono), Err: err}
+	a.c.observe(ctx, a.event(event))
+
+	var lost *LostError
+
+	switch {
+	case err == nil:
+		a.mu.Lock()
+		a.end = earlier(sent.add(a.p.Lease-Margin(a.p.Lease, 0)), a.limit)
+		a.mu.Unlock()
+
+		return max(RenewEvery(a.p.Lease)-a.c.clock.moment().mono.Sub(sent.mono), time.Millisecond)
+	case errors.As(err, &lost):
+		a.lose(lost)
+	default:
+		a.c.log.Warn("lease not renewed, its old end stands", "run", a.p.Run, "attempt_id", a.id, "error", err)
+	}
+
+	return onError
+}
+
+// lose ends the work because the record is not this attempt's any more. The caller holds write.
+func (a *Attempt) lose(lost *LostError) {
+	a.lost = lost
+	a.cancel(lost)
+}
+
+func (a *Attempt) event(e Event) Event {
+	e.ID, e.Run, e.Attempt, e.AttemptID = a.p.ID, a.p.Run, a.number, a.id
+
+	return e
+}

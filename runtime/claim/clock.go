@@ -1,0 +1,82 @@
+package claim
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// moment is one point in time by both clocks of the process. The monotonic clock may stand still while the machine sleeps, the wall
+// clock may be set back: whichever comes first ends a lease.
+type moment struct {
+	mono time.Time // with a monotonic reading
+	wall time.Time // without
+}
+
+func (m moment) add(d time.Duration) moment { return moment{mono: m.mono.Add(d), wall: m.wall.Add(d)} }
+
+func (m moment) isZero() bool { return m.mono.IsZero() }
+
+// reached reports whether m is at or past end, by either clock.
+func (m moment) reached(end moment) bool { return !m.mono.Before(end.mono) || !m.wall.Before(end.wall) }
+
+// since is how long before m arrived was; zero for the zero time. A time with a monotonic reading is compared by it.
+func (m moment) since(arrived time.Time) time.Duration {
+	if arrived.IsZero() {
+		return 0
+	}
+
+	return max(m.mono.Sub(arrived), 0)
+}
+
+// until is how long it is to end, by the nearer of the clocks.
+func (m moment) until(end moment) time.Duration {
+	return min(end.mono.Sub(m.mono), end.wall.Sub(m.wall))
+}
+
+// earlier is the earlier of two ends, clock by clock. A zero end is none.
+func earlier(a, b moment) moment {
+	if b.isZero() {
+		return a
+	}
+
+	if b.mono.Before(a.mono) {
+		a.mono = b.mono
+	}
+
+	if b.wall.Before(a.wall) {
+		a.wall = b.wall
+	}
+
+	return a
+}
+
+// clock is the local clock and what is known of the store's.
+type clock struct {
+	now    func() time.Time
+	offset atomic.Int64 // store - local, nanoseconds
+}
+
+func (c *clock) moment() moment {
+	if c.now == nil {
+		now := time.Now()
+
+		return moment{mono: now, wall: now.Round(0)}
+	}
+
+	return moment{mono: time.Now(), wall: c.now().Round(0)}
+}
+
+// store is the store's time, as far as it is known, at the precision that every store keeps.
+func (c *clock) store() time.Time {
+	return c.moment().wall.Add(time.Duration(c.offset.Load())).UTC().Truncate(time.Microsecond)
+}
+
+// learn compares the store's time in an answer with the middle of the call that brought it.
+func (c *clock) learn(now time.Time, sent, received moment) {
+	if now.IsZero() {
+		return
+	}
+
+	middle := sent.wall.Add(received.wall.Sub(sent.wall) / 2)
+	c.offset.Store(int64(now.Sub(middle)))
+}

@@ -1,0 +1,302 @@
+// Package memclaim keeps claims in memory: for tests, which can move its clock and break it, and for nothing else, since it forgets
+// everything when the process ends and no other process sees it.
+package memclaim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+)
+
+// MaxResult is the greatest length of a result in bytes.
+const MaxResult = 1 << 20
+
+// ErrClosed is returned by every call after Close.
+var ErrClosed = errors.New("memory store is closed")
+
+// Verb names a method of the store, for hooks.
+type Verb string
+
+// The verbs that hooks are called for. Transact is CompleteTx.
+const (
+	Insert   Verb = "insert"
+	Swap     Verb = "swap"
+	Get      Verb = "get"
+	Transact Verb = "transact"
+)
+
+// Hook is called around a call to the store. An error is what the caller gets: before, the call is not made (a request lost);
+// after, it has been made (a reply lost). A hook may also wait: it holds no lock.
+type Hook func(ctx context.Context, verb Verb, id string) error
+
+// Option changes a Store.
+type Option func(*Store)
+
+// WithClock takes the store's time from now. Default: time.Now.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// Store is a claim.Store in memory. Its methods are safe for concurrent use.
+type Store struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	records map[string]entry
+	before  Hook
+	after   Hook
+	closed  bool
+}
+
+type entry struct {
+	record  claim.Record
+	written time.Time
+}
+
+var _ claim.Store = (*Store)(nil)
+
+// New returns an empty store.
+func New(opts ...Option) *Store {
+	s := &Store{now: time.Now, records: make(map[string]entry)}
+	for _, opt := range opts {
+		opt(s)
+	}
+
+	return s
+}
+
+// Open returns an empty store of its own for the URL "memory:".
+func Open(_ context.Context, url string, opts ...Option) (*Store, error) {
+	if url != "memory:" && url != "memory://" {
+		return nil, fmt.Errorf("store URL %q: this binary was built with the memory store, which takes \"memory:\"", scheme(url))
+	}
+
+	return New(opts...), nil
+}
+
+// scheme is all that an error may show of a URL: the rest can hold a password.
+func scheme(url string) string {
+	for i, r := range url {
+		if r == ':' {
+			return url[:i+1]
+		}
+	}
+
+	return ""
+}
+
+// Before sets the hook that is called before each call from now on. Nil: none.
+func (s *Store) Before(h Hook) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.before = h
+}
+
+// After sets the hook that is called after each call from now on. Nil: none.
+func (s *Store) After(h Hook) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.after = h
+}
+
+// Delete removes a record, as a TTL policy or an operator would. It reports whether there was one.
+func (s *Store) Delete(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	_, ok := s.records[id]
+	delete(s.records, id)
+
+	return ok
+}
+
+// Put writes a record as other code would: no version is compared.
+func (s *Store) Put(id string, r claim.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.put(id, r, s.time())
+}
+
+// Insert implements claim.Store.
+func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Snapshot, bool, error) {
+	return s.write(ctx, Insert, id, "", r)
+}
+
+// Swap implements claim.Store.
+func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.Record) (claim.Snapshot, bool, error) {
+	if old == "" {
+		return claim.Snapshot{}, false, fmt.Errorf("swap %s: no version given", id)
+	}
+
+	return s.write(ctx, Swap, id, old, r)
+}
+
+func (s *Store) write(ctx context.Context, verb Verb, id string, old claim.Version, r claim.Record) (claim.Snapshot, bool, error) {
+	if len(r.Result) > MaxResult {
+		return claim.Snapshot{}, false, fmt.Errorf("%s %s: %w: %d bytes", verb, id, claim.ErrTooLarge, len(r.Result))
+	}
+
+	var (
+		snap claim.Snapshot
+		ok   bool
+	)
+
+	err := s.hooked(ctx, verb, id, func() error {
+		now := s.time()
+		if s.version(id) == old {
+			s.put(id, r, now)
+			ok = true
+		}
+
+		snap = s.snapshot(id, now)
+
+		return nil
+	})
+	if err != nil {
+		return claim.Snapshot{}, false, err
+	}
+
+	return snap, ok, nil
+}
+
+// Get implements claim.Store.
+func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
+	var snap claim.Snapshot
+
+	err := s.hooked(ctx, Get, id, func() error {
+		snap = s.snapshot(id, s.time())
+
+		return nil
+	})
+	if err != nil {
+		return claim.Snapshot{}, err
+	}
+
+	if snap.Version == "" {
+		return snap, fmt.Errorf("get %s: %w", id, claim.ErrNotFound)
+	}
+
+	return snap, nil
+}
+
+// List implements claim.Store. It sees the store as it is when the iteration begins.
+func (s *Store) List(ctx context.Context, f claim.Filter) iter.Seq2[claim.Snapshot, error] {
+	return func(yield func(claim.Snapshot, error) bool) {
+		s.mu.Lock()
+
+		now := s.time()
+		found := make([]claim.Snapshot, 0, len(s.records))
+
+		for id := range maps.Keys(s.records) {
+			if f.Match(s.records[id].record.Status) {
+				found = append(found, s.snapshot(id, now))
+			}
+		}
+
+		s.mu.Unlock()
+
+		for _, snap := range found {
+			if err := ctx.Err(); err != nil {
+				yield(claim.Snapshot{}, fmt.Errorf("list: %w", err))
+
+				return
+			}
+
+			if !yield(snap, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Caps implements claim.Store.
+func (s *Store) Caps() claim.Caps {
+	return claim.Caps{Store: "memory", ServerClock: true, SurvivesFailover: true, Transactions: true, MaxResult: MaxResult}
+}
+
+// Close implements claim.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.closed = true
+
+	return nil
+}
+
+// hooked calls do under the lock, between the hooks.
+func (s *Store) hooked(ctx context.Context, verb Verb, id string, do func() error) error {
+	s.mu.Lock()
+	before, after := s.before, s.after
+	s.mu.Unlock()
+
+	if before != nil {
+		if err := before(ctx, verb, id); err != nil {
+			return fmt.Errorf("%s %s: %w", verb, id, err)
+		}
+	}
+
+	if err := s.locked(ctx, do); err != nil {
+		return fmt.Errorf("%s %s: %w", verb, id, err)
+	}
+
+	if after != nil {
+		if err := after(ctx, verb, id); err != nil {
+			return fmt.Errorf("%s %s: %w", verb, id, err)
+		}
+	}
+
+	return nil
+}
+
+func (s *Store) locked(ctx context.Context, do func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.closed {
+		return ErrClosed
+	}
+
+	if err := ctx.Err(); err != nil {
+		return err //nolint:wrapcheck // the caller names the verb
+	}
+
+	return do()
+}
+
+// time is the store's, at the precision of the least precise store, so that a test here does not promise more.
+func (s *Store) time() time.Time { return s.now().UTC().Round(0).Truncate(time.Microsecond) }
+
+func (s *Store) version(id string) claim.Version {
+	e, ok := s.records[id]
+	if !ok {
+		return ""
+	}
+
+	return e.record.Version()
+}
+
+func (s *Store) put(id string, r claim.Record, now time.Time) {
+	r.Result = slices.Clone(r.Result)
+	s.records[id] = entry{record: r, written: now}
+}
+
+func (s *Store) snapshot(id string, now time.Time) claim.Snapshot {
+	e, ok := s.records[id]
+	if !ok {
+		return claim.Snapshot{ID: id, Now: now}
+	}
+
+	r := e.record
+	r.Result = slices.Clone(r.Result)
+
+	return claim.Snapshot{ID: id, Record: r, Version: r.Version(), Written: e.written, Now: now}
+}

@@ -1,0 +1,39 @@
+package memclaim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+)
+
+// CompleteTx runs body and completes the claim of ctx in one step: no other call to the store comes between, and the claim is
+// completed only if it is still held and body returns nil. Body must not call the store, and what it does before it returns an
+// error is not undone.
+func CompleteTx(ctx context.Context, body func(context.Context) error) error {
+	a, ok := claim.FromContext(ctx)
+	if !ok {
+		return fmt.Errorf("complete in a transaction: %w", claim.ErrNoAttempt)
+	}
+
+	s, ok := a.Store().(*Store)
+	if !ok {
+		return fmt.Errorf("complete in a transaction: the claim is in the store %s, not in memory", a.Store().Caps().Store)
+	}
+
+	return a.Transact(ctx, func(ctx context.Context, t claim.Transition) error { //nolint:wrapcheck // says it all
+		return s.hooked(ctx, Transact, t.ID, func() error {
+			if s.version(t.ID) != t.Old {
+				return claim.ErrLost
+			}
+
+			if err := body(ctx); err != nil {
+				return claim.RolledBack(err)
+			}
+
+			s.put(t.ID, t.New, s.time())
+
+			return nil
+		})
+	})
+}

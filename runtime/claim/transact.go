@@ -1,0 +1,112 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// transactTries is how often a transaction that conflicted, or whose commit did not come through, is run.
+const transactTries = 3
+
+// Transition is the one change of a record that completes an attempt: New over the version Old, or nothing.
+type Transition struct {
+	ID  string
+	Old Version
+	New Record
+}
+
+// Transact completes the attempt together with an effect in the same store: the way for the store packages' CompleteTx.
+//
+// Commit begins a transaction, runs the body, compares and swaps the record as its last statement, and commits. It returns nil when
+// it has committed, an error that matches [ErrLost] when the version differed, [RolledBack] when it surely did not commit, and
+// anything else when nobody knows: then the record is read back, and commit is run again if it did not happen, which the version
+// makes safe. Renewals pause meanwhile. When this attempt is already completed, Transact returns nil and runs nothing.
+func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context, t Transition) error) error {
+	if err := a.acquire(ctx); err != nil {
+		return err
+	}
+	defer func() { <-a.write }()
+
+	for try := 1; ; try++ {
+		if a.completed {
+			return nil
+		}
+
+		if a.lost != nil {
+			return a.lost
+		}
+
+		if err := Check(ctx); err != nil {
+			return err
+		}
+
+		if err := a.held(); err != nil { // ctx need not be the work's own
+			return err
+		}
+
+		next := a.ending(StatusCompleted, a.rec.Counted, nil)(a.rec, a.c.clock.store())
+
+		err := commit(ctx, Transition{ID: a.p.ID, Old: a.version, New: next})
+		if err == nil {
+			a.rec, a.completed = next, true
+
+			return nil
+		}
+
+		if steerRolledBack.marks(err) && !errors.Is(err, ErrConflict) {
+			return err
+		}
+
+		if again := a.committed(next, err); again != nil {
+			return again
+		}
+
+		if !a.completed && (try == transactTries || !pause(ctx, firstPause<<try)) {
+			return fmt.Errorf("complete in a transaction, %d times: %w", try, err)
+		}
+	}
+}
+
+// acquire waits until no renewal is under way.
+func (a *Attempt) acquire(ctx context.Context) error {
+	if err := a.held(); err != nil {
+		return err
+	}
+
+	select {
+	case a.write <- struct{}{}:
+		return nil
+	case <-a.done:
+		return a.cause()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// committed reads back what became of a transaction that returned an error. Nil: it happened, and the attempt is completed, or it
+// did not and may be run again on the version that is there.
+func (a *Attempt) committed(next Record, cause error) error {
+	ctx, cancel := context.WithTimeout(a.base, a.c.timeout)
+	defer cancel()
+
+	snap, err := a.c.readBack(ctx, a.p.ID, cause)
+	if err != nil {
+		return err
+	}
+
+	switch a.judge(snap, next) {
+	case verdictReached, verdictCompleted:
+		a.completed = true
+	case verdictPending:
+	case verdictLost:
+		lost := &LostError{ID: a.p.ID, AttemptID: a.id, Found: snap}
+		a.lose(lost)
+
+		return lost
+	}
+
+	a.rec, a.version = snap.Record, snap.Version
+
+	return nil
+}
