@@ -1,0 +1,256 @@
+package localcloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"google.golang.org/grpc/codes"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+const (
+	statusServiceUnavailable = http.StatusServiceUnavailable
+	largestAnswer            = 64 << 10
+	// defaultAppEngineDeadline is that of automatic scaling.
+	defaultAppEngineDeadline = 10 * time.Minute
+)
+
+var (
+	errDeadline  = errors.New("the attempt deadline was exceeded")
+	errLostReply = errors.New("the connection broke before the answer arrived")
+	errReset     = errors.New("the connection was reset")
+)
+
+// attempt is one try to deliver a run.
+type attempt struct {
+	job    *schedulerpb.Job
+	run    int64
+	at     time.Time
+	forced bool
+	number int
+	fault  Fault
+}
+
+// verdict is what the scheduler takes an attempt for.
+type verdict struct {
+	status int
+	code   codes.Code
+	err    error
+}
+
+func (v verdict) message() string {
+	if v.err != nil {
+		return v.err.Error()
+	}
+
+	return ""
+}
+
+// carry makes one attempt, with the fault that it meets, and says how it went.
+func (s *scheduler) carry(ctx context.Context, try attempt) verdict {
+	if try.fault.Kind != Duplicate {
+		return s.deliver(ctx, try, 0)
+	}
+
+	copies := max(try.fault.Count, 2) - 1
+
+	if try.fault.After > 0 {
+		s.agenda.add(s.cfg.Clock.Now().Add(try.fault.After), func() { s.sendCopies(try, copies) })
+
+		return s.deliver(ctx, try, 0)
+	}
+
+	results := make([]verdict, copies+1)
+
+	var all sync.WaitGroup
+	for i := range results {
+		all.Go(func() { results[i] = s.deliver(ctx, try, i) })
+	}
+
+	all.Wait()
+
+	for _, result := range results {
+		if result.code == codes.OK {
+			return result
+		}
+	}
+
+	return results[0]
+}
+
+// sendCopies delivers late duplicates, whose answers nobody waits for.
+func (s *scheduler) sendCopies(try attempt, copies int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.closed {
+		return
+	}
+
+	for i := range copies {
+		s.flying++
+		s.work.Go(func() {
+			s.deliver(s.ctx, try, i+1)
+			s.fly(-1)
+		})
+	}
+}
+
+// deliver sends one request and records it.
+func (s *scheduler) deliver(parent context.Context, try attempt, number int) verdict {
+	now := s.cfg.Clock.Now()
+	entry := Delivery{
+		Job: try.job.GetName(), Run: try.run, ScheduleTime: try.at, Forced: try.forced, Number: try.number, Copy: number,
+		Started: time.Now(), Clock: now, Fault: try.fault.Kind,
+	}
+
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+
+	// The deadline counts by the cloud's clock when that is moved, and always in real time.
+	limit := deadline(try.job)
+	moved := s.agenda.add(now.Add(limit), func() { cancel(errDeadline) })
+
+	defer s.agenda.remove(moved)
+
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errDeadline)
+	defer stop()
+
+	req, err := s.request(ctx, try)
+	if err == nil {
+		entry.Method, entry.URL, entry.Header = req.Method, req.URL.String(), withoutToken(req.Header)
+	}
+
+	record := s.deliveries.begin(entry)
+
+	var ans answer
+	if err == nil {
+		ans, err = s.exchange(ctx, cancel, req, try.fault)
+	}
+
+	result := judge(ctx, ans, err)
+	s.deliveries.update(record, func(d *Delivery) {
+		d.Ended = time.Now()
+		d.Status, d.Answer, d.Body, d.Outcome = ans.status, ans.header, ans.body, ans.header.Get(run.HeaderOutcome)
+		d.Error = result.message()
+	})
+
+	s.cfg.Logger.LogAttrs(parent, slog.LevelInfo, "delivery",
+		slog.String("job", entry.Job), slog.Time("schedule_time", entry.ScheduleTime), slog.Bool("forced", entry.Forced),
+		slog.Int("attempt", entry.Number), slog.Int("copy", entry.Copy), slog.Int("status", ans.status),
+		slog.String("outcome", ans.header.Get(run.HeaderOutcome)), slog.String("fault", string(entry.Fault)),
+		slog.String("error", result.message()), slog.Duration("took", time.Since(entry.Started)))
+
+	return result
+}
+
+func deadline(job *schedulerpb.Job) time.Duration {
+	if d := job.GetAttemptDeadline().AsDuration(); d > 0 {
+		return d
+	}
+
+	if job.GetAppEngineHttpTarget() != nil {
+		return defaultAppEngineDeadline
+	}
+
+	return defaultHTTPDeadline
+}
+
+// answer is what the target said, whether or not the scheduler gets to hear it.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// exchange sends the request through a path that has the fault.
+func (s *scheduler) exchange(ctx context.Context, cancel context.CancelCauseFunc, req *http.Request, fault Fault) (answer, error) {
+	switch fault.Kind {
+	case Status:
+		code := fault.Status
+		if code == 0 {
+			code = statusServiceUnavailable
+		}
+
+		return answer{status: code, header: http.Header{}}, nil
+	case Delay:
+		err := s.hold(ctx, fault.Delay)
+		if err != nil {
+			return answer{}, err
+		}
+	case Reset:
+		return s.send(breaking(ctx, cancel, req, fault.After))
+	case LostReply:
+		ans, err := s.send(req)
+		if err == nil {
+			err = errLostReply
+		}
+
+		return ans, err
+	case Duplicate, UpdateFailed:
+	}
+
+	return s.send(req)
+}
+
+// hold waits by the cloud's clock. Meanwhile the attempt does not count as in flight: time may move on without it.
+func (s *scheduler) hold(ctx context.Context, d time.Duration) error {
+	over := make(chan struct{})
+	e := s.agenda.add(s.cfg.Clock.Now().Add(d), func() {
+		s.fly(1)
+		close(over)
+	})
+
+	s.fly(-1)
+
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		if s.agenda.remove(e) {
+			s.fly(1)
+		} else {
+			<-over
+		}
+
+		return context.Cause(ctx)
+	}
+}
+
+// fly changes how many attempts are in flight.
+func (s *scheduler) fly(by int) {
+	s.mu.Lock()
+	s.flying += by
+	s.mu.Unlock()
+	s.landed.notify()
+}
+
+func (s *scheduler) send(req *http.Request) (answer, error) {
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("send: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing depends on it once the body is read
+
+	ans := answer{status: resp.StatusCode, header: resp.Header}
+
+	ans.body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
+	if err == nil {
+		// The answer is whole only when its end was seen; a large rest is not worth keeping.
+		_, err = io.Copy(io.Discard, resp.Body)
+	}
+
+	if err != nil {
+		return ans, fmt.Errorf("read the answer: %w", err)
+	}
+
+	return ans, nil
+}

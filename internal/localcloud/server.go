@@ -1,0 +1,80 @@
+package localcloud
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	locationpb "google.golang.org/genproto/googleapis/cloud/location"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+)
+
+// headerTimeout bounds clients that connect and say nothing.
+const headerTimeout = 10 * time.Second
+
+// largestRequest is beyond the largest job, 1 MB, in base64.
+const largestRequest = 4 << 20
+
+// serve starts serving everything on the listener.
+func (c *Cloud) serve() error {
+	c.grpc = grpc.NewServer(grpc.UnaryInterceptor(c.calls.intercept), grpc.MaxRecvMsgSize(largestRequest))
+	schedulerpb.RegisterCloudSchedulerServer(c.grpc, &schedulerAPI{scheduler: c.scheduler})
+	locationpb.RegisterLocationsServer(c.grpc, locations{})
+	adminpb.RegisterFirestoreAdminServer(c.grpc, c.fields)
+	longrunningpb.RegisterOperationsServer(c.grpc, &operationsAPI{fields: c.fields})
+
+	rest, err := newTranscoder(c.grpc, http.HandlerFunc(notServed))
+	if err != nil {
+		return err
+	}
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+discoveryPath, c.issuer.serveDiscovery)
+	mux.HandleFunc("GET "+jwksPath, c.issuer.serveKeys)
+	c.handleControl(mux)
+	mux.Handle("/", restFront(rest))
+
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+
+	c.http = &http.Server{
+		Handler:           c.byProtocol(mux),
+		Protocols:         protocols,
+		ReadHeaderTimeout: headerTimeout,
+		ErrorLog:          slog.NewLogLogger(c.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+
+	c.serving.Go(func() {
+		serveErr := c.http.Serve(c.listener)
+		if serveErr != nil && !errors.Is(serveErr, http.ErrServerClosed) {
+			c.cfg.Logger.Error("serve", slog.Any("error", serveErr))
+		}
+	})
+
+	return nil
+}
+
+// byProtocol hands gRPC to the gRPC server and everything else to the REST side.
+func (c *Cloud) byProtocol(rest http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get(headerContentType), "application/grpc") {
+			c.grpc.ServeHTTP(w, r)
+
+			return
+		}
+
+		r.Body = http.MaxBytesReader(w, r.Body, largestRequest)
+		rest.ServeHTTP(w, r)
+	})
+}
+
+func notServed(w http.ResponseWriter, r *http.Request) {
+	writeError(w, http.StatusNotFound, codes.NotFound.String(), "The local cloud does not serve "+r.Method+" "+r.URL.Path+".", nil)
+}
