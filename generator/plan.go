@@ -3,8 +3,10 @@ package generator
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Plan returns the files of the handler, sorted by path, the manifest among them. It is pure: equal specs give equal files. The
@@ -42,7 +44,17 @@ type data struct {
 	DefaultStore, Policy    string
 	Library, RuntimeVersion string
 	GoVersion, GoRelease    string
+	// TimeoutSeconds is how long the platform should let a request live.
+	TimeoutSeconds int
+	// Defaults are the settings that the environment may leave out.
+	Defaults []setting
 }
+
+// defaultDeadline is Cloud Scheduler's attempt deadline for HTTP targets that set none.
+const defaultDeadline = 180 * time.Second
+
+// setting is one environment variable: the name of its constant in package run, and its default.
+type setting struct{ Name, Value string }
 
 // read judges the spec whole, so that all its errors are reported at once, and fills in the defaults.
 func read(spec Spec) (kind, data, error) {
@@ -68,8 +80,14 @@ func read(spec Spec) (kind, data, error) {
 		Library: LibraryModule, RuntimeVersion: spec.RuntimeVersion,
 		GoVersion: goVersion, GoRelease: goVersion[:strings.LastIndex(goVersion, ".")],
 	}
+	d.TimeoutSeconds = int(math.Ceil(cmp.Or(spec.Policy.Timeout, spec.Policy.Deadline, defaultDeadline).Seconds()))
 	d.Own = slices.ContainsFunc(jobs, func(j job) bool { return j.File == "job" })
 	d.Module = cmp.Or(spec.Module, "example.com/"+d.Service)
+	for _, s := range []setting{{"EnvStore", url}, {"EnvProject", spec.Project}, {"EnvRegion", spec.Region}} {
+		if s.Value != "" {
+			d.Defaults = append(d.Defaults, s)
+		}
+	}
 	if policy := spec.Policy.Encode(); policy != "v=1" {
 		d.Policy = policy
 	}

@@ -66,8 +66,8 @@ func findStore(spec Spec) (Store, string, *SpecError) {
 	if rest == "" {
 		return Store{}, "", &SpecError{Field: "store", Reason: "nothing follows " + scheme + ": write a URL such as " + store.Example + ", or " + scheme + " alone"}
 	}
-	if i := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'`\\,", r) }); i >= 0 {
-		return Store{}, "", &SpecError{Field: "store", Reason: "the URL holds a blank, a quote, a comma or a character outside ASCII: write it as %XX"}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'`\\,$", r) }); i >= 0 {
+		return Store{}, "", &SpecError{Field: "store", Reason: "the URL holds a blank, a quote, a comma, a backslash, a dollar sign or a character outside ASCII: write it as %XX"}
 	}
 	if holdsSecret(text) {
 		return Store{}, "", &SpecError{

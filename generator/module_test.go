@@ -1,0 +1,103 @@
+package generator_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
+)
+
+// testing.Short leaves out what compiles whole modules.
+const longReason = "builds a generated module for each kind and store"
+
+// newModule writes a handler into a folder of its own and makes it use this checkout of the library.
+func newModule(t *testing.T, spec generator.Spec) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "handler")
+	write(t, dir, spec, generator.Apply)
+	library, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goTool(t, dir, "mod", "edit", "-replace", generator.LibraryModule+"="+library)
+	goTool(t, dir, "mod", "tidy")
+	return dir
+}
+
+// ceilings reads how many lines the go.sum of a handler may have, by store.
+func ceilings(t *testing.T) map[string]int {
+	t.Helper()
+	content, err := os.ReadFile("testdata/gosum.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines map[string]int
+	if err := json.Unmarshal(content, &lines); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// Each kind with each store is a module that tidies, builds, vets and passes its own tests, and stays light: nothing of Terraform,
+// no other store, no larger go.sum than recorded.
+func TestGeneratedModulesBuildAndStayLight(t *testing.T) {
+	if testing.Short() {
+		t.Skip(longReason)
+	}
+	t.Parallel()
+	limit := ceilings(t)
+	for _, kind := range generator.Kinds() {
+		for _, store := range generator.Stores() {
+			t.Run(kind+"-"+store.Name, func(t *testing.T) {
+				spec := generator.Spec{Name: "nightly-report", Kind: kind, Store: store.Name, Jobs: []string{"nightly-report", "clean-up"}}
+				dir := newModule(t, spec)
+				goTool(t, dir, "vet", "./...")
+				goTool(t, dir, "build", "-o", os.DevNull, "./...")
+				goTool(t, dir, "test", "./...")
+				checkLight(t, dir, store, limit[store.Name])
+			})
+		}
+	}
+}
+
+func TestGeneratedLibraryPackageBuilds(t *testing.T) {
+	if testing.Short() {
+		t.Skip(longReason)
+	}
+	t.Parallel()
+	dir := newModule(t, generator.Spec{Name: "nightly-report", Package: "nightly", Store: "sqlite", Project: "acme", Region: "europe-west1"})
+	goTool(t, dir, "vet", "./...")
+	goTool(t, dir, "build", "-o", os.DevNull, "./cmd/nightly-report")
+	goTool(t, dir, "test", "./...")
+}
+
+func checkLight(t *testing.T, dir string, store generator.Store, limit int) {
+	t.Helper()
+	for path := range strings.FieldsSeq(goTool(t, dir, "list", "-deps", "./...")) {
+		for _, other := range generator.Stores() {
+			if other.Name != store.Name && path == other.Import() {
+				t.Errorf("a handler with %s links %s", store.Name, path)
+			}
+		}
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		for _, line := range lines {
+			// A go.sum names the go.mod of modules that were only looked at; code is on lines without /go.mod.
+			if strings.Contains(line, "github.com/hashicorp/terraform") && !strings.Contains(line, "/go.mod ") {
+				t.Errorf("%s of a handler with %s holds %s", file, store.Name, line)
+			}
+		}
+		if file == "go.sum" && len(lines) > limit {
+			t.Errorf("go.sum of a handler with %s has %d lines, recorded are %d: find what came in, or raise testdata/gosum.json",
+				store.Name, len(lines), limit)
+		}
+	}
+}
