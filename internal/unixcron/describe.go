@@ -42,6 +42,8 @@ func (g *grid) times() string {
 		return "every minute"
 	case g.minutes == allMinutes:
 		return "every minute of " + g.hourWords()
+	case step > 1 && minutes[0] == 0 && len(minutes)*step == 60 && g.hours == allHours:
+		return "every " + strconv.Itoa(step) + " minutes"
 	case step > 1 && minutes[0] == 0 && len(minutes)*step == 60:
 		return "every " + strconv.Itoa(step) + " minutes of " + g.hourWords()
 	default:
@@ -60,24 +62,20 @@ func (g *grid) hourWords() string {
 	case step > 1 && hours[0] == 0 && len(hours)*step == 24:
 		return "every " + ordinal(step) + " hour"
 	default:
-		return noun("hour", values(uint64(g.hours), strconv.Itoa))
+		return "the " + noun("hour", values(uint64(g.hours), strconv.Itoa))
 	}
 }
 
 // dates says the days and months.
 func (g *grid) dates() string {
-	months := g.months
-	inMonths := ""
-
-	if months != allMonths {
-		inMonths = " in " + values(uint64(months), monthName)
+	months := values(uint64(g.months), monthName)
+	if strings.HasPrefix(months, "from ") {
+		months = "the months " + months
 	}
 
-	days := noun("day", values(uint64(g.days), strconv.Itoa)) + " of "
-	if months == allMonths {
-		days += "the month"
-	} else {
-		days += values(uint64(months), monthName)
+	days, inMonths := g.dayWords()+" of "+months, " in "+months
+	if g.months == allMonths {
+		days, inMonths = g.dayWords()+" of the month", ""
 	}
 
 	week := values(uint64(g.weekly), dayName)
@@ -85,22 +83,33 @@ func (g *grid) dates() string {
 		week = "every day of the week " + week
 	}
 
-	allOfMonth, allOfWeek := g.days == allDays, g.weekly == allWeek
+	everyDay := g.weekly == allWeek && g.days == allDays ||
+		!g.anyDay && !g.anyWeek && (g.weekly == allWeek || g.days == allDays)
 
 	switch {
-	case (allOfMonth || g.anyDay) && (allOfWeek || g.anyWeek):
+	case everyDay:
 		if inMonths == "" && bits.OnesCount64(g.minutes)*bits.OnesCount32(g.hours) > mostTimes {
 			return ""
 		}
 
 		return " every day" + inMonths
-	case g.anyDay:
+	case g.anyDay || g.days == allDays:
 		return " on " + week + inMonths
-	case g.anyWeek:
+	case g.anyWeek || g.weekly == allWeek:
 		return " on " + days
 	default:
 		return " on " + days + ", and on " + week + inMonths
 	}
+}
+
+// dayWords names the days of the month.
+func (g *grid) dayWords() string {
+	days := members(uint64(g.days))
+	if step := evenStep(days); step > 1 && len(days) > 2 && days[len(days)-1]+step > 31 {
+		return "every " + ordinal(step) + " day from day " + strconv.Itoa(days[0])
+	}
+
+	return noun("day", values(uint64(g.days), strconv.Itoa))
 }
 
 // values says a set: a run of three and more as "from A to B", anything else as a list.

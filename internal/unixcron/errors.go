@@ -72,7 +72,7 @@ func (e *Error) Error() string {
 
 func quote(s string) string {
 	if len(s) > longestQuote {
-		return strconv.Quote(s[:longestQuote]) + "…"
+		return strconv.Quote(strings.ToValidUTF8(s[:longestQuote], "")) + "…"
 	}
 
 	return strconv.Quote(s)

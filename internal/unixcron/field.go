@@ -113,11 +113,9 @@ func (f field) entry(text string) (low, high, step int, wrong *fault) {
 
 	switch {
 	case !ok && stepText == "":
-		return 0, 0, 0, &fault{at: len(base), text: "/", reason: "lacks the step after it", allowed: allowed, mend: base}
-	case !ok:
+		return 0, 0, 0, &fault{at: len(base), text: "/", reason: "lacks the step after it", allowed: allowed}
+	case !ok || step == 0:
 		return 0, 0, 0, &fault{at: len(base) + 1, text: stepText, reason: "is not a step", allowed: allowed}
-	case step == 0:
-		return 0, 0, 0, &fault{at: len(base) + 1, text: stepText, reason: "is not a step", allowed: allowed, mend: base}
 	case step > top:
 		return 0, 0, 0, &fault{
 			at: len(base) + 1, text: stepText, reason: "as a step goes beyond the field, only its first value would be left",
@@ -141,7 +139,14 @@ func (f field) span(text string) (low, high int, wrong *fault) {
 
 	from, to, ranged := strings.Cut(text, "-")
 
-	low, wrong = f.value(from, text)
+	switch {
+	case text == "":
+		return 0, 0, &fault{reason: "a value or * is missing before the step", allowed: f.allowed, mend: "*"}
+	case ranged && (from == "" || to == ""):
+		return 0, 0, &fault{text: text, reason: "lacks a value beside its hyphen", allowed: f.allowed}
+	}
+
+	low, wrong = f.value(from)
 	if wrong != nil {
 		if wrong.mend != "" && ranged {
 			wrong.mend += "-" + to
@@ -154,9 +159,13 @@ func (f field) span(text string) (low, high int, wrong *fault) {
 		return low, low, nil
 	}
 
-	high, wrong = f.value(to, text)
+	high, wrong = f.value(to)
 	if wrong != nil {
 		wrong.at += len(from) + 1
+		if wrong.mend == "0" {
+			wrong.mend = strconv.Itoa(f.high) // a range up to 24 means to the end of the day
+		}
+
 		if wrong.mend != "" {
 			wrong.mend = from + "-" + wrong.mend
 		}
@@ -165,7 +174,9 @@ func (f field) span(text string) (low, high int, wrong *fault) {
 	}
 
 	if low > high {
-		return 0, 0, &fault{text: text, reason: "is a range that runs backwards", allowed: f.allowed, mend: f.turned(low, high, from, to)}
+		return 0, 0, &fault{
+			text: text, reason: "is a range that runs backwards", allowed: f.allowed, mend: f.turned(low, high, from, to),
+		}
 	}
 
 	return low, high, nil
@@ -202,8 +213,8 @@ func (f field) turned(low, high int, from, to string) string {
 	return head + "," + tail
 }
 
-// value reads a number or a name. whole is the span around it, for messages about what is not a value at all.
-func (f field) value(text, whole string) (int, *fault) {
+// value reads a number or a name.
+func (f field) value(text string) (int, *fault) {
 	if value, ok := number(text); ok {
 		if value < f.low || value > f.high {
 			return 0, &fault{text: text, reason: "is out of range", allowed: f.allowed, mend: f.midnight(text)}
@@ -214,10 +225,6 @@ func (f field) value(text, whole string) (int, *fault) {
 
 	if value, ok := f.named(text); ok {
 		return value, nil
-	}
-
-	if text == "" {
-		return 0, &fault{text: whole, reason: "lacks a value beside the hyphen", allowed: f.allowed}
 	}
 
 	wrong := &fault{text: text, reason: "is not a value of this field", allowed: f.allowed}

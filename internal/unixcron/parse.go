@@ -106,8 +106,17 @@ type word struct {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-func split(expr string) []word {
-	var words []word
+type words []word
+
+// in is the part of an expression from the first to the last word.
+func (w words) in(expr string) string {
+	last := w[len(w)-1]
+
+	return expr[w[0].at : last.at+len(last.text)]
+}
+
+func split(expr string) words {
+	var found words
 
 	for at := 0; at < len(expr); {
 		if isBlank(expr[at]) {
@@ -121,11 +130,11 @@ func split(expr string) []word {
 			end++
 		}
 
-		words = append(words, word{at: at, text: expr[at:end]})
+		found = append(found, word{at: at, text: expr[at:end]})
 		at = end
 	}
 
-	return words
+	return found
 }
 
 // column counts characters, from 1, up to a byte offset.
@@ -210,7 +219,7 @@ func macro(expr string) string {
 }
 
 // miscounted finds a number of fields other than five.
-func miscounted(expr string, words []word) *Error {
+func miscounted(expr string, words words) *Error {
 	if len(words) == fieldCount {
 		return nil
 	}
@@ -231,25 +240,35 @@ func miscounted(expr string, words []word) *Error {
 		}
 	}
 
-	surplus := &Error{
-		Kind: Syntax, Expr: expr, Column: column(expr, words[fieldCount].at), Text: words[fieldCount].text,
-		Reason: "is one field too many, there are " + strconv.Itoa(len(words)) + ": unix-cron has no seconds and no years",
-	}
-
-	last := words[len(words)-1]
-
-	switch {
-	case len(words) == fieldCount+2:
-		surplus.Suggestion = expr[words[1].at : words[fieldCount].at+len(words[fieldCount].text)]
-	case len(words) == fieldCount+1 && isYear(last.text):
-		surplus.Suggestion = strings.TrimRight(expr[:last.at], " \t")
-	case len(words) == fieldCount+1:
-		surplus.Suggestion = expr[words[1].at:]
-	}
-
-	return surplus
+	return surplus(expr, words)
 }
 
+// surplus tells seconds before the five fields and years behind them from what is simply too much.
+func surplus(expr string, words words) *Error {
+	wrong := &Error{Kind: Syntax, Expr: expr}
+	excess, count := fieldCount, strconv.Itoa(len(words))
+
+	switch year := isYear(words[len(words)-1].text); {
+	case len(words) == fieldCount+1 && year:
+		wrong.Reason = "is a sixth field, for years, which unix-cron does not have"
+		wrong.Suggestion = words[:fieldCount].in(expr)
+	case len(words) == fieldCount+1:
+		excess = 0
+		wrong.Reason = "is a sixth field, for seconds, which unix-cron does not have"
+		wrong.Suggestion = words[1:].in(expr)
+	case len(words) == fieldCount+2:
+		wrong.Reason = "makes " + count + " fields, of which unix-cron does not have the first, for seconds, and the last, for years"
+		wrong.Suggestion = words[1 : fieldCount+1].in(expr)
+	default:
+		wrong.Reason = "is one field too many, there are " + count + " where five must be"
+	}
+
+	wrong.Column, wrong.Text = column(expr, words[excess].at), words[excess].text
+
+	return wrong
+}
+
+// isYear reports whether a field of Quartz names years: 2027, 2027-2030.
 func isYear(text string) bool {
 	_, ok := number(text[:min(4, len(text))])
 
@@ -257,7 +276,7 @@ func isYear(text string) bool {
 }
 
 // closed joins words that a blank beside a comma has parted.
-func closed(words []word) string {
+func closed(words words) string {
 	var b strings.Builder
 
 	for i, w := range words {
@@ -272,7 +291,7 @@ func closed(words []word) string {
 }
 
 // neverFires finds days of the month that none of the months has, where no day of the week saves the schedule.
-func neverFires(s *Schedule, words []word) *Error {
+func neverFires(s *Schedule, words words) *Error {
 	if !s.grid.anyDay && !s.grid.anyWeek {
 		return nil
 	}
@@ -298,7 +317,7 @@ func neverFires(s *Schedule, words []word) *Error {
 
 	return &Error{
 		Kind: NeverFires, Expr: s.expr, Field: fieldAt(dayField).name, Column: column(s.expr, day.at), Text: day.text,
-		Reason:     "never comes, the months " + words[monthField].text + " have at most " + strconv.Itoa(int(longest)) + " days",
+		Reason:     "never comes, the longest month of " + quote(words[monthField].text) + " has " + strconv.Itoa(int(longest)) + " days",
 		Allowed:    "1-" + strconv.Itoa(int(longest)),
 		Suggestion: s.expr[:day.at] + strconv.Itoa(int(kept)) + s.expr[day.at+len(day.text):],
 	}
