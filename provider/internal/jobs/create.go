@@ -1,0 +1,47 @@
+package jobs
+
+import (
+	"context"
+
+	scheduler "cloud.google.com/go/scheduler/apiv1"
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/google"
+)
+
+// Create makes a job. When a request's reply was lost and the next one finds the name taken by exactly the job that was sent,
+// that job is the one created.
+func (c *Client) Create(ctx context.Context, name Name, job *schedulerpb.Job) (*schedulerpb.Job, error) {
+	ambiguous := false
+	created, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
+		created, err := client.CreateJob(ctx, &schedulerpb.CreateJobRequest{Parent: name.Parent(), Job: job})
+		ambiguous = ambiguous || err != nil && google.Ambiguous(err)
+		return created, err
+	})
+	if ambiguous && status.Code(err) == codes.AlreadyExists {
+		if found, getErr := c.Get(ctx, name); getErr == nil && sameDefinition(found, job) {
+			return found, nil
+		}
+	}
+	return created, err
+}
+
+// sameDefinition says whether a job found on the server is the one that was sent, as far as the server repeats what it is sent.
+func sameDefinition(found, sent *schedulerpb.Job) bool {
+	return found.GetDescription() == sent.GetDescription() && found.GetSchedule() == sent.GetSchedule() &&
+		found.GetTimeZone() == sent.GetTimeZone() &&
+		found.GetHttpTarget().GetUri() == sent.GetHttpTarget().GetUri() &&
+		string(found.GetHttpTarget().GetBody()) == string(sent.GetHttpTarget().GetBody()) &&
+		containsHeaders(found.GetHttpTarget().GetHeaders(), sent.GetHttpTarget().GetHeaders())
+}
+
+func containsHeaders(found, sent map[string]string) bool {
+	for key, value := range sent {
+		if found[key] != value {
+			return false
+		}
+	}
+	return true
+}

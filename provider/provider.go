@@ -1,0 +1,72 @@
+// Package provider is the Terraform face of the project: the provider idempotent-jobs/idempotent, its resources and functions. Each
+// object is a package of its own; no domain rule lives here.
+package provider
+
+import (
+	"context"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/functions"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/access"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/scheduledjob"
+)
+
+var _ provider.ProviderWithFunctions = (*Provider)(nil)
+
+// Provider is the provider idempotent.
+type Provider struct {
+	version string
+	getenv  func(string) string
+}
+
+// New makes the provider of a version, "" or "dev" for a build from source. Each call of the result is a provider of its own.
+func New(version string) func() provider.Provider {
+	return func() provider.Provider { return &Provider{version: version, getenv: os.Getenv} }
+}
+
+// Metadata names the provider.
+func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName, resp.Version = "idempotent", p.version
+}
+
+// Configure reads the provider block. Nothing is opened and no credentials are read before the first request.
+func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings, unknown := config.settings(p.getenv, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings.UserAgent = "terraform-provider-idempotent/" + p.version
+	cloud := access.New(settings, p.release(), unknown)
+	resp.ResourceData, resp.DataSourceData = cloud, cloud
+}
+
+// release is the version that generated handlers ask for, "" when this build has none that can be downloaded.
+func (p *Provider) release() string {
+	if p.version == "" || p.version == "dev" {
+		return ""
+	}
+	return "v" + p.version
+}
+
+// Resources are the types that the provider manages.
+func (*Provider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{scheduledjob.New}
+}
+
+// DataSources are the types that the provider reads.
+func (*Provider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+
+// Functions are the pure functions of the provider.
+func (*Provider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{functions.NewRunID}
+}

@@ -1,0 +1,64 @@
+package scheduledjob
+
+import (
+	"context"
+
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
+)
+
+// retryFromAPI compares the server's retry settings with the effective ones. Only what differs is written into the block, so that a
+// field which people left out, and which the server reports all the same, is no drift; a changed one is.
+func (m *model) retryFromAPI(ctx context.Context, live *schedulerpb.RetryConfig, diags *diag.Diagnostics) {
+	block, _ := only[retryConfig](ctx, m.RetryConfig, diags)
+	if block == nil {
+		block = &retryConfig{
+			MaxRetryDuration:   spelling.Null(spelling.Duration),
+			MinBackoffDuration: spelling.Null(spelling.Duration),
+			MaxBackoffDuration: spelling.Null(spelling.Duration),
+		}
+	}
+	effective := liveRetry(live)
+	drift := false
+	number := func(name string, field *types.Int64) {
+		if now := effective[name]; !now.Equal(m.EffectiveRetryConfig.Attributes()[name]) {
+			*field, _ = now.(types.Int64)
+			drift = true
+		}
+	}
+	span := func(name string, field *spelling.Value) {
+		now, _ := effective[name].(types.String)
+		before, _ := m.EffectiveRetryConfig.Attributes()[name].(types.String)
+		if !spelling.Duration.Same(now.ValueString(), before.ValueString()) {
+			*field = spelling.From(spelling.Duration, now)
+			drift = true
+		}
+	}
+	number("retry_count", &block.RetryCount)
+	number("max_doublings", &block.MaxDoublings)
+	span("max_retry_duration", &block.MaxRetryDuration)
+	span("min_backoff_duration", &block.MinBackoffDuration)
+	span("max_backoff_duration", &block.MaxBackoffDuration)
+	if !drift {
+		return
+	}
+	m.RetryConfig = listOf(ctx, m.RetryConfig.ElementType(ctx), block, diags)
+	m.EffectiveRetryConfig = types.ObjectValueMust(effectiveRetryTypes(), effective)
+}
+
+// liveRetry is the server's settings as the effective attributes write them; the server leaves out what is zero.
+func liveRetry(live *schedulerpb.RetryConfig) map[string]attr.Value {
+	span := func(d *durationpb.Duration) attr.Value { return types.StringValue(fromProto(d)) }
+	return map[string]attr.Value{
+		"retry_count":          types.Int64Value(int64(live.GetRetryCount())),
+		"max_doublings":        types.Int64Value(int64(live.GetMaxDoublings())),
+		"max_retry_duration":   span(live.GetMaxRetryDuration()),
+		"min_backoff_duration": span(live.GetMinBackoffDuration()),
+		"max_backoff_duration": span(live.GetMaxBackoffDuration()),
+	}
+}

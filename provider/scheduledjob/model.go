@@ -1,0 +1,138 @@
+package scheduledjob
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/jobs"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
+)
+
+// model is the resource as configuration, plan and state hold it. Blocks stay lists: a dynamic block can be unknown as a whole.
+type model struct {
+	ID              types.String   `tfsdk:"id"`
+	Name            types.String   `tfsdk:"name"`
+	Project         types.String   `tfsdk:"project"`
+	Region          types.String   `tfsdk:"region"`
+	Description     types.String   `tfsdk:"description"`
+	Schedule        types.String   `tfsdk:"schedule"`
+	TimeZone        spelling.Value `tfsdk:"time_zone"`
+	AttemptDeadline spelling.Value `tfsdk:"attempt_deadline"`
+	Paused          types.Bool     `tfsdk:"paused"`
+	State           types.String   `tfsdk:"state"`
+	AcceptedRisks   types.Map      `tfsdk:"accepted_risks"`
+	DeletionPolicy  types.String   `tfsdk:"deletion_policy"`
+
+	HTTPTarget    types.List     `tfsdk:"http_target"`
+	RetryConfig   types.List     `tfsdk:"retry_config"`
+	Deduplication types.List     `tfsdk:"deduplication"`
+	Handler       types.List     `tfsdk:"handler"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+
+	EffectiveRetryConfig   types.Object `tfsdk:"effective_retry_config"`
+	EffectiveDeduplication types.Object `tfsdk:"effective_deduplication"`
+	RetrySchedule          types.List   `tfsdk:"retry_schedule"`
+	InjectedHeaders        types.Map    `tfsdk:"injected_headers"`
+	HandlerFiles           types.Map    `tfsdk:"handler_files"`
+}
+
+type httpTarget struct {
+	URI        spelling.Value `tfsdk:"uri"`
+	HTTPMethod types.String   `tfsdk:"http_method"`
+	Body       spelling.Value `tfsdk:"body"`
+	BodyText   types.String   `tfsdk:"body_text"`
+	Headers    types.Map      `tfsdk:"headers"`
+	OIDCToken  types.List     `tfsdk:"oidc_token"`
+	OAuthToken types.List     `tfsdk:"oauth_token"`
+}
+
+type oidcToken struct {
+	ServiceAccountEmail types.String `tfsdk:"service_account_email"`
+	Audience            types.String `tfsdk:"audience"`
+}
+
+type oauthToken struct {
+	ServiceAccountEmail types.String `tfsdk:"service_account_email"`
+	Scope               types.String `tfsdk:"scope"`
+}
+
+type retryConfig struct {
+	RetryCount         types.Int64    `tfsdk:"retry_count"`
+	MaxRetryDuration   spelling.Value `tfsdk:"max_retry_duration"`
+	MinBackoffDuration spelling.Value `tfsdk:"min_backoff_duration"`
+	MaxBackoffDuration spelling.Value `tfsdk:"max_backoff_duration"`
+	MaxDoublings       types.Int64    `tfsdk:"max_doublings"`
+}
+
+type deduplication struct {
+	Mode           types.String   `tfsdk:"mode"`
+	Store          types.String   `tfsdk:"store"`
+	ManageTTL      types.Bool     `tfsdk:"manage_ttl"`
+	Contract       types.String   `tfsdk:"contract"`
+	RequestTimeout spelling.Value `tfsdk:"request_timeout"`
+	Lease          spelling.Value `tfsdk:"lease"`
+	RenewLease     types.Bool     `tfsdk:"renew_lease"`
+	Retention      spelling.Value `tfsdk:"retention"`
+	ForcedRuns     types.String   `tfsdk:"forced_runs"`
+	RunScope       types.String   `tfsdk:"run_scope"`
+	RunIDFormat    types.String   `tfsdk:"run_id_format"`
+	MaxAttempts    types.Int64    `tfsdk:"max_attempts"`
+	AtMostOnce     types.Bool     `tfsdk:"at_most_once"`
+	Wait           types.Bool     `tfsdk:"wait"`
+}
+
+type handlerSpec struct {
+	Kind      types.String `tfsdk:"kind"`
+	Module    types.String `tfsdk:"module"`
+	Package   types.String `tfsdk:"package"`
+	OutputDir types.String `tfsdk:"output_dir"`
+}
+
+// jobName is where the job of the model is; its parts are known in every state.
+func (m model) jobName() jobs.Name {
+	return jobs.Name{Project: m.Project.ValueString(), Region: m.Region.ValueString(), Job: m.Name.ValueString()}
+}
+
+// oidc is the target's OIDC token, nil when there is none or the blocks are not known yet.
+func (m model) oidc(ctx context.Context, diags *diag.Diagnostics) *oidcToken {
+	target, _ := only[httpTarget](ctx, m.HTTPTarget, diags)
+	if target == nil {
+		return nil
+	}
+	token, _ := only[oidcToken](ctx, target.OIDCToken, diags)
+	return token
+}
+
+// only decodes a block that may be there once. Nil: it is not there, or, with unknown, it is not known whether it is.
+func only[T any](ctx context.Context, list types.List, diags *diag.Diagnostics) (block *T, unknown bool) {
+	if list.IsUnknown() {
+		return nil, true
+	}
+	elements := list.Elements()
+	if len(elements) == 0 {
+		return nil, false
+	}
+	object, ok := elements[0].(types.Object)
+	if !ok || object.IsUnknown() {
+		return nil, true
+	}
+	var decoded T
+	diags.Append(object.As(ctx, &decoded, basetypes.ObjectAsOptions{})...)
+	return &decoded, false
+}
+
+// listOf is a block that is there once, or not at all for nil.
+func listOf[T any](ctx context.Context, elementType attr.Type, block *T, diags *diag.Diagnostics) types.List {
+	blocks := []T{}
+	if block != nil {
+		blocks = append(blocks, *block)
+	}
+	list, found := types.ListValueFrom(ctx, elementType, blocks)
+	diags.Append(found...)
+	return list
+}

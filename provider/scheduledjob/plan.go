@@ -1,0 +1,107 @@
+package scheduledjob
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+)
+
+// ValidateConfig refuses what is wrong whatever the provider block and unknown values turn out to be. Warnings wait for the plan, so
+// that nobody reads them twice.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if config.Project.IsNull() {
+		config.Project = types.StringUnknown()
+	}
+	if config.Region.IsNull() {
+		config.Region = types.StringUnknown()
+	}
+	spec := config.spec(ctx, r.now(), &resp.Diagnostics)
+	resp.Diagnostics.Append(report(jobspec.Check(spec), false)...)
+}
+
+// ModifyPlan fills in everything that is known before apply, and judges it.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		r.planDestroy(ctx, req, resp)
+		return
+	}
+	var config, plan model
+	var state *model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		state = &model{}
+		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+	}
+	if resp.Diagnostics.HasError() || r.cloud == nil {
+		return
+	}
+	resp.RequiresReplace = append(resp.RequiresReplace, r.planPlace(config, &plan, state, &resp.Diagnostics)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(plan.complete(ctx, config, r.now(), r.cloud.Version)...)
+	plan.Paused = plannedPaused(ctx, req, config, plan, state, &resp.Diagnostics)
+	if state == nil {
+		plan.State = types.StringUnknown()
+	} else {
+		plan.State = state.State
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	if state != nil && (state.State.ValueString() == updateFailed || !resp.Plan.Raw.Equal(req.State.Raw)) {
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("state"), types.StringUnknown())...)
+	}
+}
+
+// planPlace takes project and region from the provider where the resource names none. Another place is another job.
+func (r *Resource) planPlace(config model, plan, state *model, diags *diag.Diagnostics) path.Paths {
+	var replace path.Paths
+	place := func(name, fallback string, written types.String, planned *types.String, was func(*model) types.String) {
+		switch {
+		case !written.IsNull():
+		case fallback != "":
+			*planned = types.StringValue(fallback)
+		case r.cloud.Unknown(name) && state != nil:
+			*planned = was(state)
+		case r.cloud.Unknown(name):
+			*planned = types.StringUnknown()
+		default:
+			diags.AddAttributeError(path.Root(name), fmt.Sprintf("%s of job %q is not set", name, plan.Name.ValueString()),
+				fmt.Sprintf("Neither the resource nor the provider block names a %s. Set it in either of them.", name))
+			return
+		}
+		if state != nil && !planned.Equal(was(state)) {
+			replace = append(replace, path.Root(name))
+		}
+	}
+	place("project", r.cloud.Settings.Project, config.Project, &plan.Project, func(m *model) types.String { return m.Project })
+	place("region", r.cloud.Settings.Region, config.Region, &plan.Region, func(m *model) types.String { return m.Region })
+	return replace
+}
+
+// planDestroy refuses what deletion_policy prevents, and says what stays.
+func (*Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if state.DeletionPolicy.ValueString() == deletionPrevent {
+		resp.Diagnostics.AddAttributeError(path.Root("deletion_policy"),
+			fmt.Sprintf("deletion_policy of job %q prevents its destruction", state.Name.ValueString()),
+			"Set deletion_policy to DELETE or ABANDON and apply that first.")
+		return
+	}
+	resp.Diagnostics.Append(whatStays(ctx, state)...)
+}

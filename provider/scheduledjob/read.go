@@ -1,0 +1,49 @@
+package scheduledjob
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/explain"
+)
+
+// Read brings the state up to date with the server. A job that is gone is planned anew. The handler's files are never read.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, found := state.Timeouts.Read(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	name := state.jobName()
+	live, err := r.cloud.Jobs.Get(ctx, name)
+	switch {
+	case status.Code(err) == codes.NotFound:
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
+		resp.Diagnostics.Append(explain.Error(operation(ctx, "read", state), err))
+		return
+	}
+	if imported := state.EffectiveRetryConfig.IsNull(); imported {
+		state.assume(ctx, live, &resp.Diagnostics)
+	}
+	state.fromAPI(ctx, name, live, &resp.Diagnostics)
+	resp.Diagnostics.Append(r.readPolicy(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	if !state.Paused.ValueBool() {
+		// Somebody resumed it: whoever pauses it next, it was not us.
+		rememberPaused(ctx, resp.Private, false, &resp.Diagnostics)
+	}
+}

@@ -1,0 +1,108 @@
+package scheduledjob
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/unixcron"
+)
+
+// toAPI is the job as the server keeps it. Defaults come from the effective attributes, so everything is sent explicitly and
+// nothing depends on the server's own defaults. All values of the model are known.
+func (m model) toAPI(ctx context.Context, diags *diag.Diagnostics) *schedulerpb.Job {
+	job := &schedulerpb.Job{
+		Name:            m.jobName().String(),
+		Description:     m.Description.ValueString(),
+		Schedule:        m.Schedule.ValueString(),
+		TimeZone:        unixcron.CanonicalZone(m.TimeZone.ValueString()),
+		AttemptDeadline: toProto(m.AttemptDeadline.StringValue),
+		RetryConfig:     m.retryToAPI(),
+	}
+	if target, _ := only[httpTarget](ctx, m.HTTPTarget, diags); target != nil {
+		job.Target = &schedulerpb.Job_HttpTarget{HttpTarget: target.toAPI(ctx, m.InjectedHeaders, diags)}
+	}
+	return job
+}
+
+func (m model) retryToAPI() *schedulerpb.RetryConfig {
+	fields := m.EffectiveRetryConfig.Attributes()
+	count := func(name string) int32 {
+		n, _ := fields[name].(types.Int64)
+		return int32(n.ValueInt64()) //nolint:gosec // the domain refuses what the API would: 0 to 5, and small doublings
+	}
+	span := func(name string) *durationpb.Duration {
+		text, _ := fields[name].(types.String)
+		return toProto(text)
+	}
+	return &schedulerpb.RetryConfig{
+		RetryCount:         count("retry_count"),
+		MaxRetryDuration:   span("max_retry_duration"),
+		MinBackoffDuration: span("min_backoff_duration"),
+		MaxBackoffDuration: span("max_backoff_duration"),
+		MaxDoublings:       count("max_doublings"),
+	}
+}
+
+func (t httpTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.Diagnostics) *schedulerpb.HttpTarget {
+	target := &schedulerpb.HttpTarget{
+		Uri:        t.URI.ValueString(),
+		HttpMethod: schedulerpb.HttpMethod(schedulerpb.HttpMethod_value[t.HTTPMethod.ValueString()]),
+		Headers:    mapToAPI(t.Headers),
+		Body:       t.bytes(diags),
+	}
+	for key, value := range mapToAPI(injected) {
+		target.Headers[key] = value
+	}
+	if token, _ := only[oidcToken](ctx, t.OIDCToken, diags); token != nil {
+		target.AuthorizationHeader = &schedulerpb.HttpTarget_OidcToken{OidcToken: &schedulerpb.OidcToken{
+			ServiceAccountEmail: token.ServiceAccountEmail.ValueString(), Audience: token.Audience.ValueString(),
+		}}
+	}
+	if token, _ := only[oauthToken](ctx, t.OAuthToken, diags); token != nil {
+		target.AuthorizationHeader = &schedulerpb.HttpTarget_OauthToken{OauthToken: &schedulerpb.OAuthToken{
+			ServiceAccountEmail: token.ServiceAccountEmail.ValueString(), Scope: token.Scope.ValueString(),
+		}}
+	}
+	return target
+}
+
+// bytes is the request's body.
+func (t httpTarget) bytes(diags *diag.Diagnostics) []byte {
+	if !t.BodyText.IsNull() {
+		return []byte(t.BodyText.ValueString())
+	}
+	body, err := base64.StdEncoding.DecodeString(t.Body.ValueString())
+	if err != nil {
+		diags.AddAttributeError(path.Root("http_target").AtListIndex(0).AtName("body"), "http_target.body is not base64",
+			fmt.Sprintf("%s. Use base64encode(), or body_text for plain text.", err))
+	}
+	return body
+}
+
+// mapToAPI copies a map of known strings; null is an empty one.
+func mapToAPI(m types.Map) map[string]string {
+	values := make(map[string]string, len(m.Elements()))
+	for key, element := range m.Elements() {
+		if text, ok := element.(types.String); ok {
+			values[key] = text.ValueString()
+		}
+	}
+	return values
+}
+
+// toProto reads a duration that was proved to be one. Nil: there is none.
+func toProto(text types.String) *durationpb.Duration {
+	d, err := time.ParseDuration(text.ValueString())
+	if err != nil {
+		return nil
+	}
+	return durationpb.New(d)
+}
