@@ -57,32 +57,55 @@ func OwnFirestore(t testing.TB) *Server {
 	return own(t, firestoreLauncher(t))
 }
 
-// firestoreLauncher runs the emulator's Java archive itself: the SDK's script would leave its Java child behind.
+// firestoreLauncher ends the test where the machine has no emulator.
 func firestoreLauncher(t testing.TB) func() (*Server, error) {
 	t.Helper()
 
-	jar, reason := sdkFile("cloud-firestore-emulator", "platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
+	jar, java, reason := findFirestore()
 	if reason != "" {
 		missing(t, nameFirestore, reason)
 	}
 
+	return func() (*Server, error) { return launchFirestore(jar, java) }
+}
+
+// LaunchFirestore starts a Firestore emulator outside a test; the caller closes it.
+func LaunchFirestore() (*Server, error) {
+	jar, java, reason := findFirestore()
+	if reason != "" {
+		return nil, fmt.Errorf("there is no Firestore emulator on this machine: %s", reason)
+	}
+
+	return launchFirestore(jar, java)
+}
+
+// findFirestore returns what runs the emulator, or the reason why it cannot run here.
+func findFirestore() (jar, java, reason string) {
+	jar, reason = sdkFile("cloud-firestore-emulator", "platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
+	if reason != "" {
+		return "", "", reason
+	}
+
 	java, err := exec.LookPath("java")
 	if err != nil {
-		missing(t, nameFirestore, "java is not on the PATH")
+		return "", "", "java is not on the PATH"
 	}
 
-	return func() (*Server, error) {
-		return launch(nameFirestore, func(s *Server, port string) error {
-			s.url = "firestore://local-project/(default)"
-			s.command = func() *exec.Cmd {
-				return exec.Command(java, "-Duser.language=en", "-Xmx512m", "-XX:+UseSerialGC", "-cp", jar,
-					"com.google.cloud.datastore.emulator.firestore.CloudFirestore", "start", "--host=127.0.0.1", "--port="+port)
-			}
-			s.ready = s.answersHTTP
+	return jar, java, ""
+}
 
-			return nil
-		})
-	}
+// launchFirestore runs the emulator's Java archive itself: the SDK's script would leave its Java child behind.
+func launchFirestore(jar, java string) (*Server, error) {
+	return launch(nameFirestore, func(s *Server, port string) error {
+		s.url = "firestore://local-project/(default)"
+		s.command = func() *exec.Cmd {
+			return exec.Command(java, "-Duser.language=en", "-Xmx512m", "-XX:+UseSerialGC", "-cp", jar,
+				"com.google.cloud.datastore.emulator.firestore.CloudFirestore", "start", "--host=127.0.0.1", "--port="+port)
+		}
+		s.ready = s.answersHTTP
+
+		return nil
+	})
 }
 
 // answersHTTP is the emulator's sign of life: it answers plain HTTP on its gRPC port once it serves.

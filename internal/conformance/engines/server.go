@@ -80,7 +80,9 @@ func (s *Server) start() error {
 	return nil
 }
 
-// close ends the server and removes its data.
+// Close ends the server and removes its data.
+func (s *Server) Close() { s.close() }
+
 func (s *Server) close() {
 	if s.proc != nil {
 		s.proc.end(s.stopSignal)
