@@ -34,6 +34,11 @@ func CompleteTx(ctx context.Context, effect func(*sql.Tx) error) error {
 
 // commit moves the claim first: in SQLite that takes the write lock, and spares the effect of an attempt that has lost.
 func (s *Store) commit(ctx context.Context, t claim.Transition, effect func(*sql.Tx) error) error {
+	if err := s.lock(ctx); err != nil {
+		return claim.RolledBack(err)
+	}
+	defer s.unlock()
+
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return claim.RolledBack(fmt.Errorf("begin: %w", classify(err)))

@@ -130,7 +130,7 @@ func newStore(db *sql.DB, table string) (*Store, error) {
 		return nil, fmt.Errorf("sqliteclaim: %w", err)
 	}
 
-	return &Store{db: db, table: table, sql: statements(table)}, nil
+	return &Store{db: db, table: table, sql: statements(table), writer: make(chan struct{}, 1)}, nil
 }
 
 // prepare creates the table and checks its columns. The first connections to a new file may collide while they switch its journal

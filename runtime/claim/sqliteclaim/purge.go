@@ -12,18 +12,29 @@ const purgeBatch = 500
 // whatever its expire_at. An error leaves deleted what the batches before it deleted.
 func (s *Store) Purge(ctx context.Context) (deleted int64, err error) {
 	for {
-		res, err := s.db.ExecContext(ctx, s.sql.purge, purgeBatch)
-		if err != nil {
-			return deleted, fmt.Errorf("purge claims in sqlite: %w", classify(err))
-		}
+		n, err := s.purgeOnce(ctx)
+		deleted += n
 
-		n, err := res.RowsAffected()
 		if err != nil {
 			return deleted, fmt.Errorf("purge claims in sqlite: %w", err)
 		}
 
-		if deleted += n; n < purgeBatch {
+		if n < purgeBatch {
 			return deleted, nil
 		}
 	}
+}
+
+func (s *Store) purgeOnce(ctx context.Context) (int64, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer s.unlock()
+
+	res, err := s.db.ExecContext(ctx, s.sql.purge, purgeBatch)
+	if err != nil {
+		return 0, classify(err)
+	}
+
+	return res.RowsAffected()
 }

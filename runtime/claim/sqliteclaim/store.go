@@ -24,6 +24,8 @@ type Store struct {
 	table string
 	sql   texts
 	owned bool
+	// writer is held by the one write of this process: SQLite has no queue for writers, and those that poll for its lock starve.
+	writer chan struct{}
 }
 
 var _ claim.Store = (*Store)(nil)
@@ -49,7 +51,14 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do func(cl
 
 	r = driver.Normal(r)
 
+	if err := s.lock(ctx); err != nil {
+		return claim.Snapshot{}, false, err
+	}
+
 	at, done, err := do(r)
+
+	s.unlock()
+
 	if err != nil {
 		return claim.Snapshot{}, false, fmt.Errorf("write claim to sqlite: %w", err)
 	}
@@ -65,6 +74,18 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do func(cl
 
 	return found, false, err
 }
+
+// lock waits for the other writes of this process. An error says that nothing was sent.
+func (s *Store) lock(ctx context.Context) error {
+	select {
+	case s.writer <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for another write to sqlite: %w: %w", claim.ErrConflict, context.Cause(ctx))
+	}
+}
+
+func (s *Store) unlock() { <-s.writer }
 
 // querier is *sql.DB or *sql.Tx.
 type querier interface {
