@@ -1,0 +1,152 @@
+package scheduled
+
+import (
+	"context"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+// served is what became of a delivery.
+type served struct {
+	claim.Result
+	run run.Run
+}
+
+// claimAndWait claims the run. Under the policy wait, a delivery that meets a live lease is held until the outcome is known, the
+// lease is over, or it is time to answer: D − margin after it arrived.
+func (h *Handler) claimAndWait(ctx context.Context, d *delivery) served {
+	s := h.claim(ctx, d)
+	if !d.terms.Wait {
+		return s
+	}
+	until := d.arrived.Add(d.terms.Deadline - claim.Margin(d.terms.Lease, d.terms.Deadline))
+	for pause := firstLook; s.Outcome == claim.OutcomeInProgress; pause = min(2*pause, lastLook) {
+		left := time.Until(until)
+		if left <= 0 || !h.sleep(ctx, min(pause, max(s.RetryAfter, time.Millisecond), left)) {
+			return s
+		}
+		s = h.claim(ctx, d)
+	}
+	return s
+}
+
+// How often a waiting delivery looks whether the outcome is known: soon at first, since most work is short.
+const (
+	firstLook = 100 * time.Millisecond
+	lastLook  = 2 * time.Second
+)
+
+// sleep says whether the time has passed with the caller still there and the handler still open.
+func (h *Handler) sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-h.closing:
+	}
+	return false
+}
+
+// claim decides whether the run is forced, by the store's clock, and claims it under the name that follows. The local clock, as far
+// as it is known to be wrong corrected, only decides which way to try first.
+func (h *Handler) claim(ctx context.Context, d *delivery) served {
+	at := d.identity.ScheduleTime
+	moved := !d.clock.IsZero()
+	now := h.cfg.Now().Add(h.claimer.Offset())
+	if moved {
+		now = d.clock.Add(time.Since(d.arrived))
+	}
+	forced := claim.Forced(at, now)
+	apart := d.terms.Forced != run.ForcedSkipNext
+
+	if forced && apart && !moved {
+		way, err := d.way(true)
+		if err != nil {
+			return h.unnamed(err)
+		}
+		stored, err := h.claimer.Now(ctx, way.ID)
+		if err != nil {
+			return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}, run: way}
+		}
+		forced = claim.Forced(at, stored)
+	}
+	if forced && apart {
+		return h.claimForced(ctx, d)
+	}
+
+	way, err := d.way(false)
+	if err != nil {
+		return h.unnamed(err)
+	}
+	way.Forced = forced
+	p := d.proposal(way)
+	if !moved {
+		p.Admit = func(stored time.Time) bool {
+			forced := claim.Forced(at, stored)
+			if apart {
+				way.Forced = false
+				return !forced
+			}
+			way.Forced = forced
+			return true
+		}
+	}
+	result := h.claimer.Do(ctx, p, d.do(&way))
+	if result.Outcome == claim.OutcomeNotAdmitted {
+		return h.claimForced(ctx, d)
+	}
+	return served{Result: result, run: way}
+}
+
+// claimForced takes the way of a run that the store's clock calls forced.
+func (h *Handler) claimForced(ctx context.Context, d *delivery) served {
+	way, err := d.way(true)
+	if err != nil {
+		return h.unnamed(err)
+	}
+	if d.terms.Forced == run.ForcedReject {
+		return served{Result: claim.Result{Outcome: claim.OutcomeRejected}, run: way}
+	}
+	p := d.proposal(way)
+	p.Horizon = d.terms.Horizon
+	return served{Result: h.claimer.Do(ctx, p, d.do(&way)), run: way}
+}
+
+func (h *Handler) unnamed(err error) served {
+	return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}}
+}
+
+// way names the run, kept apart or not.
+func (d *delivery) way(forced bool) (run.Run, error) {
+	identity := d.identity
+	identity.Forced = forced
+	name, err := identity.Name()
+	if err != nil {
+		return run.Run{}, err
+	}
+	return run.Run{Identity: identity, Name: name, ID: run.ID(name)}, nil
+}
+
+func (d *delivery) proposal(r run.Run) claim.Proposal {
+	t := d.terms
+	return claim.Proposal{
+		ID: r.ID, Run: r.Name, ScheduleTime: r.ScheduleTime, Arrived: d.arrived,
+		Deadline: t.Deadline, Runtime: t.Timeout, Lease: t.Lease, Renew: t.Renew, Retention: t.Retention,
+		MaxAttempts: t.MaxAttempts, AtMostOnce: t.AtMostOnce,
+	}
+}
+
+// do is the work as the Claimer calls it: with the run, which is complete only now, and from the context.
+func (d *delivery) do(r *run.Run) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if attempt, ok := claim.FromContext(ctx); ok {
+			r.Attempt = attempt.Number()
+		}
+		r.PreviousTime = d.terms.previous(r.ScheduleTime)
+		return d.work(run.NewContext(ctx, *r), *r)
+	}
+}

@@ -1,0 +1,161 @@
+package scheduled
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+// Delivery is the request that brought a run, as far as work may see it.
+type Delivery struct {
+	// Method and Path are those of the request; RawQuery is its query without the question mark.
+	Method, Path, RawQuery string
+	// Header is the request's, without what carries credentials. Work must not change it.
+	Header http.Header
+	// Body is the whole body of the request. Empty: there was none.
+	Body []byte
+	// Caller is who sent it.
+	Caller caller.Caller
+}
+
+type deliveryKey struct{}
+
+// Request returns the request that brought the run of this context, and whether there is one.
+func Request(ctx context.Context) (Delivery, bool) {
+	d, ok := ctx.Value(deliveryKey{}).(*delivery)
+	if !ok {
+		return Delivery{}, false
+	}
+	header := d.request.Header.Clone()
+	header.Del("Authorization")
+	header.Del("X-Serverless-Authorization")
+	header.Del("Cookie")
+	return Delivery{
+		Method: d.request.Method, Path: d.request.URL.Path, RawQuery: d.request.URL.RawQuery, Header: header, Body: d.body,
+		Caller: d.caller,
+	}, true
+}
+
+// delivery is a request on its way through the handler.
+type delivery struct {
+	request *http.Request
+	arrived time.Time // with monotonic reading
+	caller  caller.Caller
+	body    []byte
+	work    Work
+	terms   *terms
+	clock   time.Time // the local cloud's moved clock at arrival; zero: none
+	// identity of the run, plain: Forced is not decided yet.
+	identity run.Identity
+}
+
+// read takes in everything that a delivery says, in the order in which it may be believed.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time) (*delivery, error) {
+	c, err := h.cfg.Caller.Check(r)
+	if err != nil {
+		return nil, err
+	}
+	d := &delivery{request: r, arrived: arrived, caller: c}
+	found := readHeaders(r.Header)
+	if err := found.readScheduler(); err != nil {
+		return d, err
+	}
+	if d.identity.Job, err = found.readJob(); err != nil {
+		return d, err
+	}
+	if d.identity.ScheduleTime, d.identity.RawTime, err = found.readTime(); err != nil {
+		return d, err
+	}
+	if d.clock, err = found.readClock(h.cfg.LocalCloud, r); err != nil {
+		return d, err
+	}
+	if d.identity.Project, err = projectPlace().find(r, found.project, h.cfg.Project); err != nil {
+		return d, err
+	}
+	if d.identity.Region, err = regionPlace().find(r, found.region, h.cfg.Region); err != nil {
+		return d, err
+	}
+	if err := checkProject(c, d.identity.Project); err != nil {
+		return d, err
+	}
+	if d.work, err = h.workOf(d.identity.Job); err != nil {
+		return d, err
+	}
+	if err := d.agree(h, found.policy); err != nil {
+		return d, err
+	}
+	d.body, err = h.readBody(w, r)
+	return d, err
+}
+
+// agree settles the terms. The header counts only from a verified caller.
+func (d *delivery) agree(h *Handler, policy []string) error {
+	d.terms = h.own
+	if d.caller.Verified && len(policy) > 0 {
+		header, err := one(run.HeaderPolicy, policy)
+		if err != nil {
+			return err
+		}
+		if d.terms, err = h.policies.read(header, h.limits); err != nil {
+			return &refusal{
+				status: http.StatusInternalServerError, reason: "the policy cannot be honoured, nothing was run: " + err.Error(),
+				mend: "make the job and its handler agree: apply the one and deploy the other",
+			}
+		}
+	}
+	d.identity.Scope, d.identity.Format = d.terms.Scope, d.terms.Format
+	named := d.terms.Scope == "" && d.terms.Format != run.FormatSample
+	switch {
+	case named && d.identity.Project == "":
+		return projectPlace().missing()
+	case named && d.identity.Region == "":
+		return regionPlace().missing()
+	case d.identity.ScheduleTime.IsZero() && !h.cfg.RunWithoutScheduleTime:
+		return bad("header "+run.HeaderScheduleTime+" is missing, so that the run cannot be told from others",
+			"use a unix-cron schedule and do not force the run, or let the handler run without a schedule time, unguarded")
+	}
+	return nil
+}
+
+func (h *Handler) workOf(job string) (Work, error) {
+	if work := h.cfg.Jobs[job]; work != nil {
+		return work, nil
+	}
+	if h.cfg.Work != nil {
+		return h.cfg.Work, nil
+	}
+	return nil, &refusal{
+		status: http.StatusNotFound, reason: "this handler has no work for job " + quote(job),
+		mend: "send the job to its own handler, or generate this one with it",
+	}
+}
+
+// bodyTimeout bounds how long a caller may take to send its body, which no server setting does without also cutting the work.
+const bodyTimeout = 10 * time.Second
+
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	// Not every server can bound it; those that cannot do it themselves.
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
+		defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.cfg.MaxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &refusal{
+			status: http.StatusRequestEntityTooLarge, reason: "the body is too large", mend: "hand over a reference to what is large", err: err,
+		}
+	case err != nil:
+		return nil, &refusal{status: http.StatusBadRequest, reason: "the body cannot be read", mend: "send it whole", err: err}
+	}
+	return body, nil
+}

@@ -1,0 +1,102 @@
+package scheduled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+)
+
+// Handler is an http.Handler for the deliveries of Cloud Scheduler, by any method.
+type Handler struct {
+	cfg      Config
+	claimer  *claim.Claimer
+	limits   limits
+	own      *terms
+	policies termsCache
+
+	mu        sync.Mutex
+	closing   chan struct{}
+	closed    bool
+	unguarded sync.WaitGroup
+}
+
+// NewHandler returns a handler, or says everything that is wrong with its configuration. Its own policy is held against the limits
+// at once.
+func NewHandler(cfg Config) (*Handler, error) {
+	if err := cfg.fillIn(); err != nil {
+		return nil, fmt.Errorf("scheduled handler: %w", err)
+	}
+	h := &Handler{
+		cfg:     cfg,
+		limits:  limits{requestTimeout: cfg.RequestTimeout, caps: cfg.Store.Caps()},
+		closing: make(chan struct{}),
+	}
+	policy := cfg.Policy
+	if policy.Timeout == 0 {
+		policy.Timeout = cfg.RequestTimeout
+	}
+	own, err := h.limits.fill(policy)
+	if err != nil {
+		return nil, fmt.Errorf("scheduled handler: the handler's own policy: %w", err)
+	}
+	h.own = own
+	options := append([]claim.Option{claim.WithLogger(cfg.Logger), claim.WithClock(cfg.Now)}, cfg.ClaimOptions...)
+	h.claimer = claim.New(cfg.Store, options...)
+	return h, nil
+}
+
+// ServeHTTP answers one delivery.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	arrived := time.Now()
+	ctx := withTrace(r.Context(), r.Header)
+	d, err := h.read(w, r, arrived)
+	if err != nil {
+		h.refuse(ctx, w, d, asRefusal(err))
+		return
+	}
+	ctx = context.WithValue(ctx, deliveryKey{}, d)
+	if d.identity.ScheduleTime.IsZero() {
+		h.answer(ctx, w, d, h.runUnguarded(ctx, d))
+		return
+	}
+	h.answer(ctx, w, d, h.claimAndWait(ctx, d))
+}
+
+// Shutdown ends the handler: deliveries from now on are answered 500 with nothing run, running works see their contexts end with the
+// cause claim.ErrShutdown, and those that wait for another attempt stop waiting. It returns when all works have returned, or with an
+// error when the context ends first; the leases of what still runs then lapse.
+func (h *Handler) Shutdown(ctx context.Context) error {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		close(h.closing)
+	}
+	h.mu.Unlock()
+	err := h.claimer.Shutdown(ctx)
+	returned := make(chan struct{})
+	go func() {
+		h.unguarded.Wait()
+		close(returned)
+	}()
+	select {
+	case <-returned:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, fmt.Errorf("unguarded work did not return in time: %w", context.Cause(ctx)))
+	}
+}
+
+// shutting says whether Shutdown was called.
+func (h *Handler) shutting() bool {
+	select {
+	case <-h.closing:
+		return true
+	default:
+		return false
+	}
+}

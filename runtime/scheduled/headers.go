@@ -1,0 +1,121 @@
+package scheduled
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+// headers are the values of the headers that matter, each found whatever its case.
+type headers struct {
+	scheduler, job, time, project, region, policy, clock []string
+}
+
+func readHeaders(h http.Header) headers {
+	var found headers
+	into := [...]struct {
+		name   string
+		values *[]string
+	}{
+		{run.HeaderScheduler, &found.scheduler},
+		{run.HeaderJobName, &found.job},
+		{run.HeaderScheduleTime, &found.time},
+		{run.HeaderProject, &found.project},
+		{run.HeaderRegion, &found.region},
+		{run.HeaderPolicy, &found.policy},
+		{run.HeaderClock, &found.clock},
+	}
+	for key, values := range h {
+		for _, i := range into {
+			if len(key) == len(i.name) && strings.EqualFold(key, i.name) {
+				*i.values = append(*i.values, values...)
+			}
+		}
+	}
+	return found
+}
+
+// one returns the only value of a header. Empty: the header is not there, or is empty.
+func one(name string, values []string) (string, error) {
+	switch len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], nil
+	default:
+		return "", bad(fmt.Sprintf("header %s is there %d times", name, len(values)), "send it once")
+	}
+}
+
+const fromScheduler = "call this handler by a Cloud Scheduler job, which sets it"
+
+func (h headers) readScheduler() error {
+	value, err := one(run.HeaderScheduler, h.scheduler)
+	switch {
+	case err != nil:
+		return err
+	case value == "":
+		return bad("header "+run.HeaderScheduler+" is missing", fromScheduler)
+	case value != "true":
+		return bad(fmt.Sprintf("header %s is %s, not true", run.HeaderScheduler, quote(value)), fromScheduler)
+	}
+	return nil
+}
+
+func (h headers) readJob() (string, error) {
+	value, err := one(run.HeaderJobName, h.job)
+	if err != nil {
+		return "", err
+	}
+	if value == "" {
+		return "", bad("header "+run.HeaderJobName+" is missing", fromScheduler)
+	}
+	if err := run.CheckJob(value); err != nil {
+		return "", bad("header "+run.HeaderJobName+": "+err.Error(), "send the job's short id")
+	}
+	return value, nil
+}
+
+// readTime returns the schedule time and how it was spelled. Zero: there is none.
+func (h headers) readTime() (time.Time, string, error) {
+	value, err := one(run.HeaderScheduleTime, h.time)
+	if err != nil || value == "" {
+		return time.Time{}, "", err
+	}
+	at, err := parseTime(run.HeaderScheduleTime, value)
+	return at, value, err
+}
+
+// readClock returns the moved clock of a local cloud. Zero: there is none, or it does not count.
+func (h headers) readClock(believe bool, r *http.Request) (time.Time, error) {
+	if !believe || len(h.clock) == 0 || !caller.Loopback(r) {
+		return time.Time{}, nil
+	}
+	value, err := one(run.HeaderClock, h.clock)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return parseTime(run.HeaderClock, value)
+}
+
+func parseTime(name, value string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil || strings.Contains(value, ",") || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
+		return time.Time{}, bad(fmt.Sprintf("header %s is %s, not a time in RFC 3339", name, quote(value)),
+			"send it like 2026-10-16T12:00:00Z or 2026-10-16T05:00:00-07:00")
+	}
+	return t, nil
+}
+
+// quote bounds what of a refused value is repeated.
+func quote(s string) string {
+	const longest = 100
+	if len(s) > longest {
+		return fmt.Sprintf("%q… (%d bytes)", strings.ToValidUTF8(s[:longest], ""), len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,162 @@
+package scheduled
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+// body is what a reply says: on success what became of the run, else a problem in the sense of RFC 9457.
+type body struct {
+	Title   string        `json:"title,omitempty"`
+	Status  int           `json:"status,omitempty"`
+	Outcome claim.Outcome `json:"outcome,omitempty"`
+	Detail  string        `json:"detail,omitempty"`
+	Mend    string        `json:"mend,omitempty"`
+	Run     string        `json:"run,omitempty"`
+	RunID   string        `json:"run_id,omitempty"`
+	Attempt int           `json:"attempt,omitempty"`
+}
+
+// verdict is how an outcome is answered and logged.
+type verdict struct {
+	status       int
+	level        slog.Level
+	detail, mend string
+}
+
+func (s served) verdict() verdict {
+	switch s.Outcome {
+	case claim.OutcomeExecuted:
+		return verdict{http.StatusOK, slog.LevelInfo, "the work was done", ""}
+	case claim.OutcomeDuplicate:
+		return verdict{http.StatusOK, slog.LevelInfo, "the work of this run had been done before", ""}
+	case claim.OutcomeRejected:
+		return verdict{http.StatusOK, slog.LevelInfo, "forced runs of this job are not executed", "set forced_runs to separate to execute them"}
+	case claim.OutcomeInProgress:
+		return verdict{http.StatusConflict, slog.LevelInfo, "another attempt is at this run", "try again when its lease ends"}
+	case claim.OutcomeLost:
+		return verdict{http.StatusConflict, slog.LevelWarn, "the claim was lost before the work ended", "give the lease more time, or renew it"}
+	case claim.OutcomeReleased:
+		return verdict{http.StatusInternalServerError, slog.LevelError, "the work failed and may be tried again", "see the handler's log"}
+	case claim.OutcomeUnrecorded:
+		return verdict{
+			http.StatusInternalServerError, slog.LevelError, "the work was done but could not be recorded",
+			"see the handler's log, and complete the run by hand if it must not be repeated",
+		}
+	case claim.OutcomeFailed:
+		return verdict{
+			http.StatusUnprocessableEntity, slog.LevelError, "the work failed for good, or too often",
+			"see the handler's log, and release the run by hand to try it again",
+		}
+	case claim.OutcomeUnknown:
+		return verdict{
+			http.StatusUnprocessableEntity, slog.LevelError, "nobody knows whether the work was done, and it must not be done twice",
+			"find out, and complete or release the run by hand",
+		}
+	default:
+		return s.unavailable()
+	}
+}
+
+func (s served) unavailable() verdict {
+	v := verdict{http.StatusInternalServerError, slog.LevelError, "the store could not be asked, nothing was run", "see the handler's log"}
+	var name *run.NameError
+	switch {
+	case errors.Is(s.Err, claim.ErrShutdown):
+		v.level, v.detail, v.mend = slog.LevelWarn, "the handler is shutting down, nothing was run", "try again"
+	case errors.Is(s.Err, claim.ErrPolicy):
+		v.detail = "nothing was run: " + s.Err.Error()
+		v.mend = "make the job and its handler agree: apply the one and deploy the other"
+	case errors.As(s.Err, &name):
+		v.status, v.detail, v.mend = http.StatusBadRequest, name.Error(), "send what names the run"
+	}
+	return v
+}
+
+// answer sends what became of a delivery.
+func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, d *delivery, s served) {
+	v := s.verdict()
+	if s.Outcome == claim.OutcomeExecuted && s.Err != nil {
+		v.level = slog.LevelError
+		v.detail = "the work was done, and returned an error after it was recorded"
+	}
+	b := body{Detail: v.detail, Mend: v.mend, Run: s.run.Name, RunID: s.run.ID, Attempt: s.Attempt}
+	if s.Outcome != claim.OutcomeUnavailable {
+		b.Outcome = s.Outcome
+		w.Header().Set(run.HeaderOutcome, string(s.Outcome))
+	}
+	if s.RetryAfter > 0 {
+		seconds := (s.RetryAfter + time.Second - 1) / time.Second
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	h.log(ctx, d, s, v)
+	send(w, v.status, b)
+}
+
+func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
+	if !h.cfg.Logger.Enabled(ctx, v.level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("job", d.identity.Job),
+		slog.String("run", s.run.Name),
+		slog.String("run_id", s.run.ID),
+		slog.String("outcome", string(s.Outcome)),
+		slog.Int("attempt", s.Attempt),
+		slog.Int("status", v.status),
+		slog.Duration("duration", time.Since(d.arrived)),
+	}
+	if s.Err != nil {
+		attrs = append(attrs, slog.String("error", s.Err.Error()))
+	}
+	var panicked *claim.PanicError
+	if errors.As(s.Err, &panicked) {
+		attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
+	}
+	h.cfg.Logger.LogAttrs(ctx, v.level, "scheduled run: "+v.detail, attrs...)
+}
+
+// refuse answers a delivery that did not get as far as the store.
+func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, d *delivery, r *refusal) {
+	level := slog.LevelWarn
+	if r.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	attrs := []slog.Attr{slog.Int("status", r.status), slog.String("reason", r.reason), slog.String("mend", r.mend)}
+	if d != nil {
+		attrs = append(attrs, slog.String("job", d.identity.Job), slog.String("caller", d.caller.Email))
+	}
+	if r.err != nil {
+		attrs = append(attrs, slog.String("error", r.err.Error()))
+	}
+	h.cfg.Logger.LogAttrs(ctx, level, "delivery refused: "+r.reason, attrs...)
+	if r.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	send(w, r.status, body{Detail: r.reason, Mend: r.mend})
+}
+
+func send(w http.ResponseWriter, status int, b body) {
+	kind := "application/json"
+	if status >= http.StatusBadRequest {
+		kind = "application/problem+json"
+		b.Title, b.Status = http.StatusText(status), status
+	}
+	text, err := json.Marshal(b)
+	if err != nil { // strings and numbers always marshal
+		text = []byte("{}")
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// A caller that is gone gets no reply; what became of the run is recorded.
+	_, _ = w.Write(append(text, '\n'))
+}

@@ -1,0 +1,58 @@
+package scheduled
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+)
+
+// runUnguarded does the work of a delivery without a schedule time: there is no name to claim, so each delivery does it again. Only
+// forced runs come without a time.
+func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
+	s := served{run: run.Run{Identity: d.identity}}
+	s.run.Forced = true
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		s.Outcome, s.Err = claim.OutcomeUnavailable, claim.ErrShutdown
+		return s
+	}
+	h.unguarded.Add(1)
+	h.mu.Unlock()
+	defer h.unguarded.Done()
+
+	// As with a claim, a caller that hangs up does not end the work.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(context.Canceled)
+	ctx, stop := context.WithDeadlineCause(ctx, d.arrived.Add(d.terms.Timeout), claim.ErrTimeout)
+	defer stop()
+	go func() {
+		select {
+		case <-h.closing:
+			cancel(claim.ErrShutdown)
+		case <-ctx.Done():
+		}
+	}()
+	s.Err = recovering(run.NewContext(ctx, s.run), d.work, s.run)
+	s.Outcome = claim.OutcomeExecuted
+	if s.Err != nil {
+		s.Outcome = claim.OutcomeReleased
+	}
+	return s
+}
+
+func recovering(ctx context.Context, work Work, r run.Run) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errors.Join(err, &claim.PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	if err := work(ctx, r); err != nil {
+		return fmt.Errorf("unguarded run: %w", err)
+	}
+	return nil
+}
