@@ -7,6 +7,7 @@ import (
 
 // field is one of the five places of an expression.
 type field struct {
+	index     int
 	name      string
 	low, high int
 	names     string // upper case, three letters each, for the values from low on; empty: the field has no names
@@ -32,15 +33,15 @@ const (
 func fieldAt(index int) field {
 	switch index {
 	case minuteField:
-		return field{name: "minute", low: 0, high: 59, allowed: "0-59"}
+		return field{index: minuteField, name: "minute", low: 0, high: 59, allowed: "0-59"}
 	case hourField:
-		return field{name: "hour", low: 0, high: 23, allowed: "0-23"}
+		return field{index: hourField, name: "hour", low: 0, high: 23, allowed: "0-23"}
 	case dayField:
-		return field{name: "day of month", low: 1, high: 31, allowed: "1-31"}
+		return field{index: dayField, name: "day of month", low: 1, high: 31, allowed: "1-31"}
 	case monthField:
-		return field{name: "month", low: 1, high: 12, names: monthNames, allowed: "1-12 or JAN-DEC"}
+		return field{index: monthField, name: "month", low: 1, high: 12, names: monthNames, allowed: "1-12 or JAN-DEC"}
 	default:
-		return field{name: "day of week", low: 0, high: 7, names: dayNames, allowed: "0-7 or SUN-SAT, 0 and 7 are Sunday"}
+		return field{index: weekField, name: "day of week", low: 0, high: 7, names: dayNames, allowed: "0-7 or SUN-SAT, 0 and 7 are Sunday"}
 	}
 }
 
@@ -51,6 +52,7 @@ type fault struct {
 	reason  string
 	allowed string
 	mend    string // the whole field, mended; empty: no proposal
+	belongs int    // the field that text is a name of, if it is not this one; zero: none
 }
 
 // parse reads a field. full: no value is left out by intent, since an entry is * or */1.
@@ -231,10 +233,11 @@ func (f field) value(text string) (int, *fault) {
 
 	switch short := shortName(text); {
 	case short == "":
-	case f.names == "":
-		wrong.reason = "is a name, names stand for months and days of the week only"
 	case !isNameOf(f.names, short):
-		wrong.reason = "is a name of the other field with names"
+		wrong.reason, wrong.belongs = "is the name of a month", monthField
+		if isNameOf(dayNames, short) {
+			wrong.reason, wrong.belongs = "is the name of a day of the week", weekField
+		}
 	case len(text) > nameLength:
 		wrong.reason, wrong.mend = "is not a name, names have three upper-case letters", short
 	default:

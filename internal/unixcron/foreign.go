@@ -45,10 +45,10 @@ func (f field) quartz(entry string) *fault {
 		return &fault{reason: "is the H of Jenkins, unix-cron picks no time itself", allowed: f.allowed}
 	}
 
-	switch f.name {
-	case "day of month":
+	switch f.index {
+	case dayField:
 		return f.quartzDay(strings.ToUpper(entry))
-	case "day of week":
+	case weekField:
 		return f.quartzWeekday(strings.ToUpper(entry))
 	default:
 		return nil

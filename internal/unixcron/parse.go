@@ -45,8 +45,11 @@ func parse(expr string, depth int) (Schedule, *Error) {
 				Reason: wrong.reason, Allowed: wrong.allowed,
 			}
 
-			if wrong.mend != "" {
+			switch {
+			case wrong.mend != "":
 				found.Suggestion = expr[:word.at] + wrong.mend + expr[word.at+len(word.text):]
+			case wrong.belongs != 0:
+				found.Suggestion = words.swapped(f, wrong.belongs)
 			}
 
 			return Schedule{}, found.finish(depth)
@@ -135,6 +138,27 @@ func split(expr string) words {
 	}
 
 	return found
+}
+
+// swapped is the expression with the words of a field and of the one that its names belong to exchanged; empty: the field does not
+// take the other word. In minute and hour names are no slip of the place: nothing says what was meant there.
+func (w words) swapped(f field, belongs int) string {
+	if f.index < dayField {
+		return ""
+	}
+
+	if _, _, wrong := f.parse(w[belongs].text); wrong != nil {
+		return ""
+	}
+
+	texts := make([]string, 0, fieldCount)
+	for _, each := range w {
+		texts = append(texts, each.text)
+	}
+
+	texts[f.index], texts[belongs] = texts[belongs], texts[f.index]
+
+	return strings.Join(texts, " ")
 }
 
 // column counts characters, from 1, up to a byte offset.

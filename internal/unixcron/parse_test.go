@@ -114,11 +114,18 @@ func refusals() map[string]string {
 			`allowed: 1-12 or JAN-DEC; write "0 0 * JAN-MAR/2 *"`,
 		"0 0 * * Monday": `unix-cron "0 0 * * Monday": day of week, column 9: "Monday" is not a name, names have three upper-case letters; ` +
 			`allowed: 0-7 or SUN-SAT, 0 and 7 are Sunday; write "0 0 * * MON"`,
-		"MON * * * *": `unix-cron "MON * * * *": minute, column 1: "MON" is a name, names stand for months and days of the week only; ` +
+		"MON * * * *": `unix-cron "MON * * * *": minute, column 1: "MON" is the name of a day of the week; ` +
 			`allowed: 0-59`,
-		"0 0 * MON *": `unix-cron "0 0 * MON *": month, column 7: "MON" is a name of the other field with names; allowed: 1-12 or JAN-DEC`,
-		"0 0 * * JAN": `unix-cron "0 0 * * JAN": day of week, column 9: "JAN" is a name of the other field with names; ` +
-			`allowed: 0-7 or SUN-SAT, 0 and 7 are Sunday`,
+		"0 0 * MON *": `unix-cron "0 0 * MON *": month, column 7: "MON" is the name of a day of the week; allowed: 1-12 or JAN-DEC; write "0 0 * * MON"`,
+		"0 0 * * JAN": `unix-cron "0 0 * * JAN": day of week, column 9: "JAN" is the name of a month; ` +
+			`allowed: 0-7 or SUN-SAT, 0 and 7 are Sunday; write "0 0 * JAN *"`,
+		"0 0 mon-Fri * *": `unix-cron "0 0 mon-Fri * *": day of month, column 5: "mon" is the name of a day of the week; allowed: 1-31; ` +
+			`write "0 0 * * MON-FRI"`,
+		"0 0 1 MON JAN": `unix-cron "0 0 1 MON JAN": month, column 7: "MON" is the name of a day of the week; allowed: 1-12 or JAN-DEC; ` +
+			`write "0 0 1 JAN MON"`,
+		"0 0 1 MON 9": `unix-cron "0 0 1 MON 9": month, column 7: "MON" is the name of a day of the week; allowed: 1-12 or JAN-DEC; ` +
+			`write "0 0 1 9 MON"`,
+		"0 0 1 MON FRI": `unix-cron "0 0 1 MON FRI": month, column 7: "MON" is the name of a day of the week; allowed: 1-12 or JAN-DEC`,
 		"0 0 * * */MON": `unix-cron "0 0 * * */MON": day of week, column 11: "MON" is not a step; allowed: 1-7`,
 
 		"0 0 ? * *":    `unix-cron "0 0 ? * *": day of month, column 5: "?" is the ? of Quartz, unix-cron has *; write "0 0 * * *"`,
