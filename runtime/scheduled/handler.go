@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
 // Handler is an http.Handler for the deliveries of Cloud Scheduler, by any method.
@@ -36,11 +37,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 		limits:  limits{requestTimeout: cfg.RequestTimeout, caps: cfg.Store.Caps()},
 		closing: make(chan struct{}),
 	}
-	policy := cfg.Policy
-	if policy.Timeout == 0 {
-		policy.Timeout = cfg.RequestTimeout
-	}
-	own, err := h.limits.fill(policy)
+	own, err := h.ownTerms()
 	if err != nil {
 		return nil, fmt.Errorf("scheduled handler: the handler's own policy: %w", err)
 	}
@@ -48,6 +45,18 @@ func NewHandler(cfg Config) (*Handler, error) {
 	options := append([]claim.Option{claim.WithLogger(cfg.Logger), claim.WithClock(cfg.Now)}, cfg.ClaimOptions...)
 	h.claimer = claim.New(cfg.Store, options...)
 	return h, nil
+}
+
+// ownTerms are those of deliveries that bring no policy. What no header could say is refused here too.
+func (h *Handler) ownTerms() (*terms, error) {
+	policy := h.cfg.Policy
+	if policy.Timeout == 0 {
+		policy.Timeout = h.cfg.RequestTimeout
+	}
+	if _, err := run.ParsePolicy(policy.Encode()); err != nil {
+		return nil, err
+	}
+	return h.limits.fill(policy)
 }
 
 // ServeHTTP answers one delivery.
