@@ -1,0 +1,4 @@
+terraform import idempotent_scheduled_job.nightly_report projects/acme-prod/locations/europe-west1/jobs/nightly-report
+terraform import idempotent_scheduled_job.nightly_report acme-prod/europe-west1/nightly-report
+terraform import idempotent_scheduled_job.nightly_report europe-west1/nightly-report
+terraform import idempotent_scheduled_job.nightly_report nightly-report

@@ -1,0 +1,70 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/acctest"
+)
+
+func TestMain(m *testing.M) { os.Exit(acctest.Main(m)) }
+
+func TestExamplesHoldOnOpenTofu(t *testing.T) {
+	t.Parallel()
+	acctest.OnOpenTofu(t, "^TestExample[^s]")
+}
+
+// The demo applies it; the test framework cannot hold the state of for_each.
+func TestExampleQuickstartIsPlanned(t *testing.T) {
+	t.Parallel()
+	cloud := acctest.Cloud(t)
+	resource.UnitTest(t, resource.TestCase{
+		Steps: []resource.TestStep{{
+			ProtoV6ProviderFactories: acctest.Factories(),
+			ConfigDirectory:          config.StaticDirectory("../examples/quickstart"),
+			ConfigVariables: config.Variables{
+				"project":                         config.StringVariable(acctest.Project),
+				"region":                          config.StringVariable(acctest.Region),
+				"service_account_email":           config.StringVariable("scheduler@acme-prod.iam.gserviceaccount.com"),
+				"target_uri":                      config.StringVariable("http://127.0.0.1:8080/"),
+				"store":                           config.StringVariable("sqlite:" + filepath.Join(t.TempDir(), "claims.db")),
+				"output_dir":                      config.StringVariable(filepath.Join(t.TempDir(), "handler")),
+				"cloud_scheduler_custom_endpoint": config.StringVariable(cloud.URL() + "/v1/"),
+				"firestore_custom_endpoint":       config.StringVariable(cloud.URL() + "/v1/"),
+			},
+			PlanOnly: true, ExpectNonEmptyPlan: true,
+		}},
+	})
+}
+
+func TestExampleOfEachObjectIsPlanned(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../examples/*/*/*.tf")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples found: %v", err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "import.tf" {
+			continue // An import block needs a job that is there; the resource's own tests import one.
+		}
+		t.Run(strings.TrimPrefix(file, "../examples/"), func(t *testing.T) {
+			t.Parallel()
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cloud := acctest.Cloud(t)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{
+					{Config: acctest.Config(cloud, string(content)), PlanOnly: true, ExpectNonEmptyPlan: true},
+				},
+			})
+		})
+	}
+}
