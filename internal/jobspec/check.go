@@ -116,9 +116,11 @@ func (s *subject) finding(id RuleID, severity Severity, p problem) Finding {
 // place is the attribute and the job in words, which every message begins with: paths inside nested attributes do not reach the
 // user, and equal warnings of many jobs collapse into one.
 func (s *subject) place(path Path) string {
-	job := "a job whose name is not known yet"
+	job := "a job without a name"
 	if name, ok := s.job.Name.Get(); ok {
 		job = "job " + quote(name)
+	} else if s.job.Name.IsUnknown() {
+		job = "a job whose name is not known yet"
 	}
 	if len(path) == 0 {
 		return job

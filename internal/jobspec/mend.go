@@ -10,63 +10,76 @@ type mend struct {
 	count int           // instead of the others: retry_count, at least; 0: no count alone mends it
 }
 
-// mended is the smallest change of min, or where a given max forbids that of max, or of both, with which ok holds. ok must stay
-// true once it is, as either grows.
-func (r recovery) mended(given Value[time.Duration], ok func(recovery) bool) mend {
-	var m mend
-	for n := r.count + 1; n <= defaultCount; n++ {
-		more := r
-		more.count = n
-		if ok(more) {
-			m.count = n
-			break
-		}
+// given is what a configuration says about the waits. What it leaves out follows from the rest, also after a mend.
+type given struct {
+	min, max Value[time.Duration]
+}
+
+// fitted is r with the waits that follow for it from what is given.
+func (r recovery) fitted(g given) recovery {
+	least, ok := g.min.Get()
+	if !ok {
+		least = r.defaultMin(g.max)
 	}
-	withMin := func(given Value[time.Duration]) func(time.Duration) bool {
-		return func(d time.Duration) bool { return ok(r.withMin(d, given)) }
+	return r.withMin(least, g.max)
+}
+
+// mended is the smallest change of min, or where a given max forbids that of max, or of both, with which proved holds. ok implies
+// proved and stays true once it is, as either grows; proved itself may not, while min stays the same.
+func (r recovery) mended(g given, ok, proved func(recovery) bool) mend {
+	m := mend{count: r.mendedByCount(g, ok)}
+	withMin := func(most Value[time.Duration]) func(time.Duration) bool {
+		return func(d time.Duration) bool { return ok(r.withMin(d, most)) }
 	}
-	most := given.Or(forever).OrZero()
-	if least, found := smallest(time.Second, most, withMin(given)); found && least > r.min {
+	if least, found := smallest(time.Second, g.max.Or(forever).OrZero(), withMin(g.max)); found && least > r.min {
 		m.least = least
 		return m
 	}
-	withMax := func(d time.Duration) bool {
-		more := r
-		more.max = d
-		return ok(more)
+	withMax := func(d time.Duration) bool { return ok(r.fitted(given{g.min, Known(d)})) }
+	if !g.min.IsSet() {
+		withMax = func(d time.Duration) bool { return proved(r.fitted(given{max: Known(d)})) }
 	}
-	if longer, found := smallest(r.max, forever, withMax); found {
-		m.most = longer
+	if most, found := smallest(r.max, forever, withMax); found {
+		m.most = most
 		return m
 	}
 	m.least, _ = smallest(time.Second, forever, withMin(Unset[time.Duration]()))
-	free := r.withMin(m.least, Unset[time.Duration]())
-	m.most, _ = smallest(max(r.max, m.least), forever, func(d time.Duration) bool {
-		free.max = d
-		return ok(free)
+	withBoth := func(d time.Duration) bool { return ok(r.withMin(m.least, Known(d))) }
+	m.most, _ = smallest(max(r.max, m.least), forever, withBoth)
+	return m
+}
+
+// mendedByCount is the smallest count of retries with which ok holds, 0 when none does.
+func (r recovery) mendedByCount(g given, ok func(recovery) bool) int {
+	for n := r.count + 1; n <= defaultCount; n++ {
+		more := r
+		more.count = n
+		if ok(more.fitted(g)) {
+			return n
+		}
+	}
+	return 0
+}
+
+// mendFirst is the smallest change with which a crash of the first delivery does not lose the run. Without a count of retries it
+// is a longer max_retry_duration.
+func (r recovery) mendFirst(g given) mend {
+	byCount := func(r recovery) bool { return r.start(r.count) >= r.need() }
+	if r.count > 0 {
+		return r.mended(g, byCount, recovery.survivesFirst)
+	}
+	m := mend{count: r.mendedByCount(g, byCount)}
+	m.limit, _ = smallest(r.limit, forever, func(d time.Duration) bool {
+		more := r
+		more.limit = d
+		return more.fitted(g).survivesFirst()
 	})
 	return m
 }
 
-// mendFirst is the smallest change with which a crash of the first delivery does not lose the run.
-func (r recovery) mendFirst(given Value[time.Duration]) mend {
-	if r.count > 0 {
-		return r.mended(given, func(r recovery) bool { return r.start(r.count) >= r.need() })
-	}
-	var m mend
-	for n := 1; n <= defaultCount && m.count == 0; n++ {
-		if r.start(n) >= r.need() {
-			m.count = n
-		}
-	}
-	k := r.lastBy(r.need()-1, 0) + 1
-	m.limit = wholeSecond(plus(plus(r.start(k), times(r.hold, k-1)), r.deadline))
-	return m
-}
-
 // mendAny is the smallest change with which a crash of any delivery but the last does not lose the run.
-func (r recovery) mendAny(given Value[time.Duration]) mend {
-	m := r.mended(given, recovery.survivesAny)
+func (r recovery) mendAny(g given) mend {
+	m := r.mended(g, recovery.survivesAny, recovery.survivesAny)
 	m.count = 0 // one more retry moves the last delivery, and with it what is demanded
 	return m
 }

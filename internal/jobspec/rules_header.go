@@ -126,7 +126,7 @@ func judgeHeaderSize(v *judge) {
 	if total >= maxHeaders {
 		v.fail(r.path("headers"), fmt.Sprintf("%d bytes of headers are too many", total),
 			fmt.Sprintf("Cloud Scheduler takes less than %d bytes of names and values, those that the provider adds included.", maxHeaders),
-			fmt.Sprintf("Shorten them by at least %d bytes: data belongs into the body.", total-maxHeaders+1))
+			"Shorten them by at least "+amount(total-maxHeaders+1, "byte")+": data belongs into the body.")
 	}
 }
 

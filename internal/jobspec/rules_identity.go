@@ -2,7 +2,6 @@ package jobspec
 
 import (
 	"errors"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
@@ -49,8 +48,8 @@ func judgePart(v *judge, value Value[string], attribute string, check func(strin
 func judgeDescription(v *judge) {
 	text, _ := get(v, v.job.Description)
 	if n := utf8.RuneCountInString(text); n > maxDescription {
-		v.fail(Path{"description"}, fmt.Sprintf("%d characters are too many", n),
-			fmt.Sprintf("Cloud Scheduler takes %d characters.", maxDescription),
-			fmt.Sprintf("Shorten it by at least %d characters.", n-maxDescription))
+		v.fail(Path{"description"}, amount(n, "character")+" are too many",
+			"Cloud Scheduler takes "+amount(maxDescription, "character")+".",
+			"Shorten it by at least "+amount(n-maxDescription, "character")+".")
 	}
 }

@@ -80,12 +80,12 @@ func recoveryOf(v *judge) (recovery, bool) {
 	return r, true
 }
 
-// givenMax is the cap that min must stay below: max_backoff_duration as declared, or Cloud Scheduler's own in mode observe.
-func givenMax(v *judge) Value[time.Duration] {
+// givenWaits are the waits as declared, or in mode observe those that Cloud Scheduler fills in.
+func givenWaits(v *judge) given {
 	if v.derived.Mode.OrZero() == ModeObserve {
-		return v.derived.Retry.MaxBackoff
+		return given{v.derived.Retry.MinBackoff, v.derived.Retry.MaxBackoff}
 	}
-	return v.job.Retry.MaxBackoff
+	return given{v.job.Retry.MinBackoff, v.job.Retry.MaxBackoff}
 }
 
 func judgeFirstCrash(v *judge) {
@@ -93,11 +93,21 @@ func judgeFirstCrash(v *judge) {
 	if !ok || r.never() || r.survivesFirst() {
 		return
 	}
-	m := r.mendFirst(givenMax(v))
-	v.fail(m.path(v), "the retries end before the lease", fmt.Sprintf("The last retry that is certain to be made starts %s after the first "+
-		"attempt. If that attempt crashes, %s, and a retry must start %s later to be sure to find it over, at %s. Each earlier one is told "+
-		"that the run is taken, and after the last nobody runs it.", seconds(r.start(r.lastRetry())), leaseInWords(v, r),
-		seconds(claim.Recovery), seconds(r.need())), m.remedy(r))
+	m := r.mendFirst(givenWaits(v))
+	last := "No retry is certain to be made"
+	if k := r.lastRetry(); k > 0 {
+		last = fmt.Sprintf("The last retry that is certain to be made starts %s after the first attempt", seconds(r.start(k)))
+	}
+	if r.limit > 0 {
+		last += fmt.Sprintf(" (max_retry_duration counts from the first attempt, which can be held for %s", seconds(r.deadline))
+		if r.hold > 0 {
+			last += fmt.Sprintf(", and with deduplication.wait each retry for %s", seconds(r.hold))
+		}
+		last += ")"
+	}
+	v.fail(m.path(v), "the retries end before the lease", fmt.Sprintf("%s. If the first attempt crashes, %s, and a retry must start %s later to "+
+		"be sure to find it over, at %s. Each earlier one is told that the run is taken, and after the last nobody runs it.", last,
+		leaseInWords(v, r), seconds(claim.Recovery), seconds(r.need())), m.remedy(r))
 }
 
 func judgeLaterCrash(v *judge) {
@@ -105,7 +115,7 @@ func judgeLaterCrash(v *judge) {
 	if !ok || r.never() || !r.survivesFirst() || r.survivesAny() {
 		return
 	}
-	m := r.mendAny(givenMax(v))
+	m := r.mendAny(givenWaits(v))
 	v.fail(m.path(v), "a crash of a later delivery can lose the run", fmt.Sprintf("A crash of the first delivery is mended by a retry. But "+
 		"if the delivery before the last retry crashes, that retry can come %s later, while %s, and a retry must start %s later to be sure "+
 		"to find it over, at %s.", seconds(r.interval(max(r.count, 1)-1)), leaseInWords(v, r), seconds(claim.Recovery), seconds(r.need())),
@@ -157,7 +167,7 @@ func judgeNoRetry(v *judge) {
 		return
 	}
 	r.count = defaultCount
-	least := r.defaultMin(v.job.Retry.MaxBackoff)
+	least := r.defaultMin(givenWaits(v).max)
 	v.fail(retryPath(v, "retry_count"), "without retries any crash loses the run", "retry_count 0 does not prevent duplicates: a reply that "+
 		"gets lost leads to a second delivery all the same. The claim prevents them, and makes retries safe.",
 		fmt.Sprintf("Set retry_count to %d and min_backoff_duration to at least %s.", defaultCount, seconds(least)))
@@ -198,7 +208,7 @@ func mendNextRun(v *judge, r recovery, interval time.Duration) string {
 
 // raisedMax names max_backoff_duration where it would cap the wait.
 func raisedMax(v *judge, wait time.Duration) string {
-	if most, ok := givenMax(v).Get(); ok && most < wait {
+	if most, ok := givenWaits(v).max.Get(); ok && most < wait {
 		return " and max_backoff_duration to at least " + seconds(wait)
 	}
 	return ""

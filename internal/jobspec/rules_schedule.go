@@ -153,10 +153,13 @@ func suggestion(expr, otherwise string) string {
 	return "Write " + quote(expr) + "."
 }
 
-// sentence begins an error's text with a capital and ends it with a full stop.
+// sentence begins an error's text with a capital and ends it with a full stop where nothing else does.
 func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
+		text += "."
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -112,7 +112,7 @@ func judgeHTTPURI(v *judge, value Value[string]) {
 		return
 	}
 	u, valid := parseTarget(uri)
-	const remedy = "Set it to https://HOST/PATH, or http:// for a host without TLS."
+	const remedy = "Set it to https://HOST/PATH, or http:// for a host without TLS, with spaces written as %20."
 	switch {
 	case !valid, strings.ContainsAny(uri, " \t\r\n"):
 		v.fail(path, "it is not an absolute http or https address", "Cloud Scheduler calls http:// and https:// addresses with a host, "+
@@ -144,7 +144,7 @@ func judgeRelativeURI(v *judge, value Value[string]) {
 func judgeURILength(v *judge, path Path, n int) {
 	if n > maxURI {
 		v.fail(path, fmt.Sprintf("%d characters are too many", n), fmt.Sprintf("Cloud Scheduler takes %d characters, encoded.", maxURI),
-			fmt.Sprintf("Shorten it by at least %d characters; long parameters can go into the body.", n-maxURI))
+			"Shorten it by at least "+amount(n-maxURI, "character")+"; long parameters can go into the body.")
 	}
 }
 
@@ -232,8 +232,7 @@ func judgeSize(v *judge) {
 	total := body + headerSize(v, r.headers) + headerSize(v, r.hidden) + len(v.job.Description.OrZero())
 	if total > maxJob {
 		v.fail(nil, fmt.Sprintf("%d bytes are too many", total), fmt.Sprintf("Cloud Scheduler takes jobs of %d bytes; body, headers and "+
-			"description alone are larger.", maxJob), fmt.Sprintf("Shorten the body by at least %d bytes: send a reference to the data "+
-			"rather than the data.", total-maxJob))
+			"description alone are larger.", maxJob), "Shorten the body by at least "+amount(total-maxJob, "byte")+": send a reference to the data rather than the data.")
 	}
 }
 

@@ -135,8 +135,8 @@ func judgeAudienceOrigin(v *judge) {
 	claimed, isURL := parseTarget(audience)
 	want := defaultAudience(u)
 	switch {
-	case !isURL, strings.TrimSuffix(stripped(claimed), "/") == want:
-		return // a custom audience is any text that is no address
+	case !isURL, strings.TrimSuffix(origin(claimed)+claimed.EscapedPath(), "/") == want:
+		return // the target's own, or a custom audience, which is any text that is no address
 	case isFunction(u) && isCloudRun(claimed), isCloudRun(u) && isFunction(claimed):
 		return // a function of the second generation has an address of either form
 	}

@@ -57,4 +57,12 @@ func list(items []string, last string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
 }
 
+// amount writes a number of things.
+func amount(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
 func oneOf(value string, allowed []string) bool { return slices.Contains(allowed, value) }
