@@ -168,7 +168,7 @@ func TestCompleteTxNeedsAnAttemptOfItsStore(t *testing.T) {
 
 		other := claim.New(wrapped{b.store})
 		other.Do(b.Context(), proposal(), func(ctx context.Context) error {
-			want := "complete in a transaction: the claim is in the store forgetful, not in memory"
+			want := "memclaim.CompleteTx: the claim of this attempt is held in forgetful, not in a store of this package"
 			if err := memclaim.CompleteTx(ctx, nothing); fmt.Sprint(err) != want {
 				b.Errorf("in another store: %v", err)
 			}

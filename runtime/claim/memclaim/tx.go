@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
 )
 
 // CompleteTx runs body and completes the claim of ctx in one step: no other call to the store comes between, and the claim is
@@ -13,12 +14,12 @@ import (
 func CompleteTx(ctx context.Context, body func(context.Context) error) error {
 	a, ok := claim.FromContext(ctx)
 	if !ok {
-		return fmt.Errorf("complete in a transaction: %w", claim.ErrNoAttempt)
+		return fmt.Errorf("memclaim.CompleteTx: %w", claim.ErrNoAttempt)
 	}
 
-	s, ok := a.Store().(*Store)
-	if !ok {
-		return fmt.Errorf("complete in a transaction: the claim is in the store %s, not in memory", a.Store().Caps().Store)
+	s, err := driver.Attempt[*Store](a, "memclaim")
+	if err != nil {
+		return err //nolint:wrapcheck // names package and function already
 	}
 
 	return a.Transact(ctx, func(ctx context.Context, t claim.Transition) error { //nolint:wrapcheck // says it all
