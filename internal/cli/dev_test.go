@@ -105,7 +105,7 @@ func TestDevRefusesWhatItCannotServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	t.Cleanup(func() { _ = taken.Close() })
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -136,7 +136,9 @@ func TestDevRefusesWhatItCannotServe(t *testing.T) {
 			cmd.SetOut(&bytes.Buffer{})
 			cmd.SetErr(&bytes.Buffer{})
 			cmd.SilenceUsage = true
-			err := cmd.ExecuteContext(t.Context())
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err := cmd.ExecuteContext(ctx)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("error\n  %v\nwant\n  %s", err, tc.want)
 			}

@@ -130,7 +130,7 @@ func (w *envelopeWriter) finish() {
 		sent.Message = http.StatusText(w.code)
 	}
 
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Trailer"} {
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Trailer", "Grpc-Message", "Grpc-Status"} {
 		w.Header().Del(name)
 	}
 

@@ -29,21 +29,21 @@ const (
 // Fault is something that goes wrong on request. Each delivery attempt meets at most one fault: the oldest that applies.
 type Fault struct {
 	// Job is the full name or the short id of the job that it happens to; empty: any job.
-	Job string `json:"job,omitempty"`
+	Job string
 	// Kind is what happens.
-	Kind FaultKind `json:"kind"`
+	Kind FaultKind
 	// Times is how often it happens; zero: once; negative: until the faults are cleared.
-	Times int `json:"times,omitempty"`
+	Times int
 	// Skip is how many attempts go well first.
-	Skip int `json:"skip,omitempty"`
+	Skip int
 	// Count is how many deliveries a Duplicate makes of one, in all; less than two: two.
-	Count int `json:"count,omitempty"`
+	Count int
 	// After is the wait before the copies of a Duplicate, by the cloud's clock, or before a Reset, in real time.
-	After time.Duration `json:"after,omitempty"`
+	After time.Duration
 	// Delay is how long a Delay holds the request up, by the cloud's clock.
-	Delay time.Duration `json:"delay,omitempty"`
+	Delay time.Duration
 	// Status is the HTTP status that a Status fault answers; zero: 503.
-	Status int `json:"status,omitempty"`
+	Status int
 }
 
 // check refuses faults that could not happen as asked.

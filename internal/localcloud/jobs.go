@@ -231,6 +231,7 @@ func (s *scheduler) update(ctx context.Context, req *schedulerpb.UpdateJobReques
 		}
 
 		merged.Name = j.pb.GetName()
+		followURI(j.pb, merged)
 
 		next, times, err := prepare(merged)
 		if err != nil {
@@ -311,4 +312,13 @@ func (s *scheduler) setState(
 	})
 
 	return stored, err
+}
+
+// followURI lets an audience that was filled in from the URI follow a change of the URI alone.
+func followURI(before, after *schedulerpb.Job) {
+	was, token := before.GetHttpTarget(), after.GetHttpTarget().GetOidcToken()
+	if token != nil && was.GetUri() != after.GetHttpTarget().GetUri() &&
+		was.GetOidcToken().GetAudience() == was.GetUri() && token.GetAudience() == was.GetUri() {
+		token.Audience = ""
+	}
 }

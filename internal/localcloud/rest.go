@@ -1,14 +1,19 @@
 package localcloud
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
+	"connectrpc.com/connect"
 	"connectrpc.com/vanguard"
 	"connectrpc.com/vanguard/vanguardgrpc"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // newTranscoder turns REST calls into gRPC calls by the annotations of the APIs. It is the only place that knows the transcoding
@@ -16,10 +21,10 @@ import (
 func newTranscoder(server *grpc.Server, unknown http.Handler) (http.Handler, error) {
 	transcoder, err := vanguardgrpc.NewTranscoder(server,
 		vanguard.WithCodec(func(types vanguard.TypeResolver) vanguard.Codec {
-			return &vanguard.JSONCodec{
+			return restCodec{JSONCodec: vanguard.JSONCodec{
 				MarshalOptions:   protojson.MarshalOptions{Resolver: types},
 				UnmarshalOptions: protojson.UnmarshalOptions{Resolver: types},
-			}
+			}}
 		}),
 		vanguard.WithUnknownHandler(unknown),
 		vanguard.WithRules(operationRules()...),
@@ -29,6 +34,28 @@ func newTranscoder(server *grpc.Server, unknown http.Handler) (http.Handler, err
 	}
 
 	return transcoder, nil
+}
+
+// restCodec is the JSON codec with the error that a client deserves for what it cannot read: its own fault, not the server's.
+type restCodec struct{ vanguard.JSONCodec }
+
+func (c restCodec) Unmarshal(data []byte, msg proto.Message) error {
+	return invalidJSON(c.JSONCodec.Unmarshal(data, msg))
+}
+
+func (c restCodec) UnmarshalField(data []byte, msg proto.Message, field protoreflect.FieldDescriptor) error {
+	return invalidJSON(c.JSONCodec.UnmarshalField(data, msg, field))
+}
+
+func invalidJSON(err error) error {
+	if err == nil {
+		return nil
+	}
+
+	// The library marks its messages with a prefix and, so that nobody compares them, a space that varies.
+	reason := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: ")
+
+	return connect.NewError(connect.CodeInvalidArgument, errors.New("Invalid JSON payload received: "+reason)) //nolint:err113 // for clients
 }
 
 // operationRules are the paths of long-running operations of Firestore, which its service configuration sets and no annotation has.

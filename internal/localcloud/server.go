@@ -3,7 +3,9 @@ package localcloud
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,11 +72,29 @@ func (c *Cloud) byProtocol(rest http.Handler) http.Handler {
 			return
 		}
 
+		// A web page whose name was made to point here must not drive the cloud of the machine it is read on.
+		if !c.cfg.AllowRemote && !isLocalName(r.Host) {
+			writeError(w, http.StatusForbidden, codes.PermissionDenied.String(), "The local cloud answers only to loopback names, not to "+
+				strconv.Quote(r.Host)+".", nil)
+
+			return
+		}
+
 		r.Body = http.MaxBytesReader(w, r.Body, largestRequest)
 		rest.ServeHTTP(w, r)
 	})
 }
 
 func notServed(w http.ResponseWriter, r *http.Request) {
-	writeError(w, http.StatusNotFound, codes.NotFound.String(), "The local cloud does not serve "+r.Method+" "+r.URL.Path+".", nil)
+	http.Error(w, "The local cloud does not serve "+r.Method+" "+r.URL.Path+".", http.StatusNotFound)
+}
+
+func isLocalName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+
+	host = strings.Trim(host, "[]")
+
+	return isLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
