@@ -21,7 +21,7 @@ const (
 )
 
 // Policy is what Terraform proved about a job, as a delivery carries it to the handler. A zero field is left out of the encoding
-// and means the handler's own setting.
+// and means the default of version 1, which for durations is what follows from the others.
 type Policy struct {
 	// Deadline is the attempt deadline of the job.
 	Deadline time.Duration

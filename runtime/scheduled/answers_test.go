@@ -164,6 +164,27 @@ func TestWaitEndsWhenTheCallerHangsUp(t *testing.T) {
 	})
 }
 
+func TestWaitEndsWhenTheHandlerShutsDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		at := due()
+		_, id := nameOf(t, at, false)
+		f.store.Put(id, claim.Record{Status: claim.StatusInProgress, AttemptID: "other", Attempt: 1, Counted: 1, Rev: 1, Lease: time.Hour})
+		began := time.Now()
+		var one sync.WaitGroup
+		one.Go(func() { f.want(t, deliver(at, policy(run.Policy{Wait: true})), 409, claim.OutcomeInProgress) })
+		time.Sleep(3 * time.Second)
+		if err := f.handler.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		one.Wait()
+		if held := time.Since(began); held != 3*time.Second {
+			t.Errorf("the delivery was held for %v; want 3 s", held)
+		}
+	})
+}
+
 func TestLostClaimIsLostOrDuplicate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -301,6 +322,23 @@ func TestNothingRunsWhenThePolicyCannotBeHonoured(t *testing.T) {
 		t.Errorf("the work was called %d times", n)
 	}
 	f.want(t, deliver(due(), policy(run.Policy{Deadline: 30 * time.Minute, Timeout: 5 * time.Minute})), 200, claim.OutcomeExecuted)
+}
+
+func TestNothingRunsWhenTheClaimTookAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		f.store.After(func(_ context.Context, verb memclaim.Verb, _ string) error {
+			if verb == memclaim.Insert {
+				time.Sleep(time.Second)
+			}
+			return nil
+		})
+		got := f.want(t, deliver(due(), policy(run.Policy{Lease: 500 * time.Millisecond})), 500, "")
+		if got.detail != "too little time was left for the work, nothing was run" || len(f.executions()) != 0 {
+			t.Errorf("got %+v, executions %v", got, f.executions())
+		}
+	})
 }
 
 func TestShutdownCancelsWorkWithCauseAndRefusesWhatComes(t *testing.T) {

@@ -66,11 +66,11 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 	if forced && apart && !moved {
 		way, err := d.way(true)
 		if err != nil {
-			return h.unnamed(err)
+			return unavailable(way, err)
 		}
 		stored, err := h.claimer.Now(ctx, way.ID)
 		if err != nil {
-			return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}, run: way}
+			return unavailable(way, err)
 		}
 		forced = claim.Forced(at, stored)
 	}
@@ -78,10 +78,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 		return h.claimForced(ctx, d)
 	}
 
-	way, err := d.way(false)
-	if err != nil {
-		return h.unnamed(err)
-	}
+	way := d.plain
 	way.Forced = forced
 	p := d.proposal(way)
 	if !moved {
@@ -106,7 +103,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 func (h *Handler) claimForced(ctx context.Context, d *delivery) served {
 	way, err := d.way(true)
 	if err != nil {
-		return h.unnamed(err)
+		return unavailable(way, err)
 	}
 	if d.terms.Forced == run.ForcedReject {
 		return served{Result: claim.Result{Outcome: claim.OutcomeRejected}, run: way}
@@ -116,8 +113,8 @@ func (h *Handler) claimForced(ctx context.Context, d *delivery) served {
 	return served{Result: h.claimer.Do(ctx, p, d.do(&way)), run: way}
 }
 
-func (h *Handler) unnamed(err error) served {
-	return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}}
+func unavailable(r run.Run, err error) served {
+	return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}, run: r}
 }
 
 // way names the run, kept apart or not.

@@ -50,8 +50,9 @@ type delivery struct {
 	work    Work
 	terms   *terms
 	clock   time.Time // the local cloud's moved clock at arrival; zero: none
-	// identity of the run, plain: Forced is not decided yet.
+	// identity of the run, plain: Forced is not decided yet. Its name, unless it has no schedule time, is in plain.
 	identity run.Identity
+	plain    run.Run
 }
 
 // read takes in everything that a delivery says, in the order in which it may be believed.
@@ -88,6 +89,11 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time
 	}
 	if err := d.agree(h, found.policy); err != nil {
 		return d, err
+	}
+	if !d.identity.ScheduleTime.IsZero() {
+		if d.plain, err = d.way(false); err != nil {
+			return d, bad(err.Error(), "send what names the run")
+		}
 	}
 	d.body, err = h.readBody(w, r)
 	return d, err

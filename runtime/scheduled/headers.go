@@ -3,6 +3,7 @@ package scheduled
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,13 @@ func readHeaders(h http.Header) headers {
 	}
 	for key, values := range h {
 		for _, i := range into {
-			if len(key) == len(i.name) && strings.EqualFold(key, i.name) {
-				*i.values = append(*i.values, values...)
+			if len(key) != len(i.name) || !strings.EqualFold(key, i.name) {
+				continue
+			}
+			if len(*i.values) == 0 {
+				*i.values = values
+			} else {
+				*i.values = slices.Concat(*i.values, values)
 			}
 		}
 	}

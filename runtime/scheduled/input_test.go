@@ -305,3 +305,34 @@ func TestWorkSeesTheRunAndTheRequestInItsContext(t *testing.T) {
 		t.Errorf("the log holds a credential: %s", f.log)
 	}
 }
+
+// FuzzDelivery holds that no header makes the handler panic or answer anything that the table does not have.
+func FuzzDelivery(f *testing.F) {
+	f.Add("true", job, "2026-10-16T12:00:00Z", project, region, "v=1;deadline=180s;schedule=0 3 * * *;tz=Europe/Berlin", "/?project=x")
+	f.Add("", "a/b", "x", "", "", "v=1;lease=1ns", "/projects/a/locations/b")
+	f.Fuzz(func(t *testing.T, scheduler, name, at, inProject, inRegion, terms, url string) {
+		fixture := newFixture(t, func(c *scheduled.Config) { c.Work = func(context.Context, run.Run) error { return nil } })
+		r := deliver(time.Time{})
+		if parsed, err := r.URL.Parse(url); err == nil {
+			r.URL = parsed
+		}
+		for header, value := range map[string]string{
+			run.HeaderScheduler: scheduler, run.HeaderJobName: name, run.HeaderScheduleTime: at, run.HeaderProject: inProject,
+			run.HeaderRegion: inRegion, run.HeaderPolicy: terms,
+		} {
+			r.Header.Set(header, value)
+		}
+		switch got := fixture.send(t, r); got.status {
+		case 200:
+			if got.outcome != "executed" || got.run == "" {
+				t.Errorf("got %+v", got)
+			}
+		case 400, 403, 500:
+			if got.detail == "" || got.mend == "" {
+				t.Errorf("got %+v; want a reason and a mend", got)
+			}
+		default:
+			t.Errorf("got %+v", got)
+		}
+	})
+}

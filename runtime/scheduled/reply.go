@@ -68,15 +68,14 @@ func (s served) verdict() verdict {
 
 func (s served) unavailable() verdict {
 	v := verdict{http.StatusInternalServerError, slog.LevelError, "the store could not be asked, nothing was run", "see the handler's log"}
-	var name *run.NameError
 	switch {
 	case errors.Is(s.Err, claim.ErrShutdown):
 		v.level, v.detail, v.mend = slog.LevelWarn, "the handler is shutting down, nothing was run", "try again"
+	case errors.Is(s.Err, claim.ErrLeaseEnded), errors.Is(s.Err, claim.ErrTimeout):
+		v.detail, v.mend = "too little time was left for the work, nothing was run", "try again, and give the request and the lease more time"
 	case errors.Is(s.Err, claim.ErrPolicy):
 		v.detail = "nothing was run: " + s.Err.Error()
 		v.mend = "make the job and its handler agree: apply the one and deploy the other"
-	case errors.As(s.Err, &name):
-		v.status, v.detail, v.mend = http.StatusBadRequest, name.Error(), "send what names the run"
 	}
 	return v
 }
