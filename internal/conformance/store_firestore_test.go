@@ -104,6 +104,26 @@ func TestFirestoreTellsAnEffectsPreconditionFromALostClaim(t *testing.T) {
 	}
 }
 
+// TestFirestoreLosesToALaterVersion swaps with an update time that the document has not reached: to the server that is a bad
+// argument, to the protocol a version that is not there.
+func TestFirestoreLosesToALaterVersion(t *testing.T) {
+	t.Parallel()
+
+	s, _ := openFirestore(t)
+
+	there, won, err := s.Insert(t.Context(), "id", claim.Record{AttemptID: "holder", Rev: 1})
+	if err != nil || !won {
+		t.Fatal(won, err)
+	}
+
+	later := claim.Version(there.Written.Add(time.Hour).Format(time.RFC3339Nano))
+
+	found, won, err := s.Swap(t.Context(), "id", later, claim.Record{AttemptID: "rival", Rev: 2})
+	if err != nil || won || found.Version != there.Version {
+		t.Errorf("got %+v, %v, %v", found, won, err)
+	}
+}
+
 // TestFirestoreSharesDocumentsWithTheSample reads a document of Google's published sample, and leaves its other fields alone.
 func TestFirestoreSharesDocumentsWithTheSample(t *testing.T) {
 	t.Parallel()

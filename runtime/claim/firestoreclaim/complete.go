@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"cloud.google.com/go/firestore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
@@ -67,7 +69,7 @@ func (s *Store) commit(ctx context.Context, t claim.Transition, effect func(cont
 		return nil
 	case !sent:
 		return claim.RolledBack(err)
-	case refused(err):
+	case refused(err), status.Code(err) == codes.InvalidArgument:
 		return s.refusal(ctx, t, err)
 	default:
 		return fmt.Errorf("commit: %w", classify(err))

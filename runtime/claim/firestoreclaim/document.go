@@ -92,7 +92,7 @@ func snapshot(doc *firestore.DocumentSnapshot) (claim.Snapshot, error) {
 		return s, nil
 	}
 
-	s.Written, s.Version = doc.UpdateTime.UTC(), version(doc.UpdateTime)
+	s.ID, s.Written, s.Version = doc.Ref.ID, doc.UpdateTime.UTC(), version(doc.UpdateTime)
 
 	d := decoder{data: doc.Data()}
 	s.Record = claim.Record{

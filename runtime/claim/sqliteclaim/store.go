@@ -64,7 +64,7 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do func(cl
 	}
 
 	if done {
-		return driver.Written(r, at), true, nil
+		return driver.Written(id, r, at), true, nil
 	}
 
 	found, err := s.Get(ctx, id)
@@ -208,22 +208,21 @@ func bind(id string, r claim.Record) []any {
 // scan reads a row of get or list. A row without a record has the zero Version.
 func scan(row interface{ Scan(dest ...any) error }) (claim.Snapshot, error) {
 	var (
-		s                            claim.Snapshot
-		now, written                 sql.NullString
-		leaseExpires, expire, claims sql.NullString
-		found                        bool
-		status, attemptID, holder    sql.NullString
-		run, lastError, fingerprint  sql.NullString
-		attempt, counted, rev, lease sql.NullInt64
+		s                             claim.Snapshot
+		now, written                  sql.NullString
+		leaseExpires, expire, claims  sql.NullString
+		id, status, attemptID, holder sql.NullString
+		run, lastError, fingerprint   sql.NullString
+		attempt, counted, rev, lease  sql.NullInt64
 	)
 
-	err := row.Scan(&now, &found, &written, &status, &attemptID, &attempt, &counted, &rev, &lease, &leaseExpires, &expire, &claims,
+	err := row.Scan(&now, &id, &written, &status, &attemptID, &attempt, &counted, &rev, &lease, &leaseExpires, &expire, &claims,
 		&holder, &run, &lastError, &fingerprint, &s.Result)
 	if err != nil {
 		return claim.Snapshot{}, classify(err)
 	}
 
-	if s.Now, err = parseTime(now); err != nil || !found {
+	if s.Now, err = parseTime(now); err != nil || !id.Valid {
 		return s, err
 	}
 
@@ -232,7 +231,7 @@ func scan(row interface{ Scan(dest ...any) error }) (claim.Snapshot, error) {
 		Rev: rev.Int64, Lease: time.Duration(lease.Int64) * time.Microsecond, Holder: holder.String, Run: run.String,
 		LastError: lastError.String, Fingerprint: fingerprint.String, Result: s.Result,
 	}
-	s.Version = s.Record.Version()
+	s.ID, s.Version = id.String, s.Record.Version()
 
 	for field, text := range map[*time.Time]sql.NullString{
 		&s.Written: written, &s.LeaseExpires: leaseExpires, &s.ExpireAt: expire, &s.ClaimedAt: claims,

@@ -84,9 +84,9 @@ func statements(table string) texts {
 			table, columns, placeholders(2, 14), clock),
 		swap: fmt.Sprintf(`UPDATE %q SET (%s, written_at) = (%s, %s) WHERE id = ?1 AND attempt_id = ?16 AND rev = ?17 RETURNING written_at`,
 			table, columns, placeholders(2, 14), clock),
-		get: fmt.Sprintf(`SELECT c.now, r.id IS NOT NULL, r.written_at, %s FROM (SELECT %s AS now) c LEFT JOIN %q r ON r.id = ?1`,
+		get: fmt.Sprintf(`SELECT c.now, r.id, r.written_at, %s FROM (SELECT %s AS now) c LEFT JOIN %q r ON r.id = ?1`,
 			columns, clock, table),
-		list: fmt.Sprintf(`SELECT %s, 1, written_at, %s FROM %q`, clock, columns, table),
+		list: fmt.Sprintf(`SELECT %s, id, written_at, %s FROM %q`, clock, columns, table),
 		// A lease is live until written_at + lease, or for a record of other code until lease_expires.
 		purge: fmt.Sprintf(`DELETE FROM %[1]q WHERE id IN (SELECT id FROM %[1]q WHERE expire_at < %[2]s AND (status IN (%[3]s)
   OR lease > 0 AND (julianday(%[2]s) - julianday(written_at)) * 86400e6 >= lease + 1000

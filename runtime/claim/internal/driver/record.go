@@ -55,8 +55,8 @@ func CheckResult(r claim.Record, most int) error {
 }
 
 // Written is the snapshot of a record that was just written: it is as old as the answer.
-func Written(r claim.Record, at time.Time) claim.Snapshot {
-	return claim.Snapshot{Record: r, Version: r.Version(), Written: at, Now: at}
+func Written(id string, r claim.Record, at time.Time) claim.Snapshot {
+	return claim.Snapshot{ID: id, Record: r, Version: r.Version(), Written: at, Now: at}
 }
 
 // As finds the store of type S behind s, through wrappers that have Unwrap.
