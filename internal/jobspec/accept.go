@@ -19,7 +19,7 @@ func acceptanceRules() []Rule {
 		{ID: ruleRiskUnknown, Title: "accepted_risks names a rule that does not exist"},
 		{ID: ruleRiskNotAcceptable, Title: "accepted_risks names a rule that cannot be accepted"},
 		{ID: ruleRiskWithoutReason, Title: "accepted_risks gives no reason"},
-		{ID: ruleRiskUnused, Title: "accepted_risks names a rule that does not apply", Severity: Warning},
+		{ID: ruleRiskUnused, Title: "accepted_risks names a rule that does not apply", Severity: Warning, Acceptable: true},
 	}
 }
 
@@ -33,43 +33,53 @@ func (s *subject) accepts(id RuleID) bool {
 	return reason.IsUnknown() || known && strings.TrimSpace(text) != ""
 }
 
-// acceptanceFindings judges the entries of accepted_risks. fired and waiting say what the rules found.
-func acceptanceFindings(s *subject, fired, waiting map[RuleID]bool) []Finding {
-	rules := map[RuleID]Rule{}
-	for _, rule := range published() {
-		rules[rule.ID] = rule
-	}
-	var findings []Finding
-	for _, name := range slices.Sorted(maps.Keys(s.job.AcceptedRisks.OrZero())) {
+// judgeAcceptance judges the entries of accepted_risks by what the rules found. A rule that is only waiting may apply yet.
+func (r *Report) judgeAcceptance(s *subject, fired []RuleID) {
+	risks := s.job.AcceptedRisks.OrZero()
+	for _, name := range slices.Sorted(maps.Keys(risks)) {
 		id := RuleID(name)
-		add := func(rule RuleID, what, detail, remedy string) {
-			findings = append(findings, s.finding(rule, rules[rule].Severity, problem{Path{"accepted_risks", name}, what, detail, remedy}))
-		}
-		rule, exists := rules[id]
+		rule, exists := LookupRule(id)
+		var p problem
+		var broken RuleID
 		switch {
 		case !exists:
-			add(ruleRiskUnknown, "there is no such rule", "The rules that can be accepted are "+strings.Join(acceptable(), ", ")+".",
-				"Name one of them, or remove the entry.")
+			broken, p = ruleRiskUnknown, problem{
+				what:   "there is no such rule",
+				detail: "The rules that can be accepted are " + strings.Join(acceptable(), ", ") + ".",
+				remedy: "Name one of them, or remove the entry.",
+			}
 		case !rule.Acceptable:
-			add(ruleRiskNotAcceptable, "this rule cannot be accepted",
-				"What it refuses cannot work, whatever the reason. The rules that can be accepted are "+strings.Join(acceptable(), ", ")+".",
-				"Remove the entry and mend what the rule finds.")
+			broken, p = ruleRiskNotAcceptable, problem{
+				what: "this rule cannot be accepted",
+				detail: "What it refuses cannot work, whatever the reason. The rules that can be accepted are " +
+					strings.Join(acceptable(), ", ") + ".",
+				remedy: "Remove the entry and mend what the rule finds.",
+			}
 		case !s.accepts(id):
-			add(ruleRiskWithoutReason, "the reason is missing",
-				"Whoever reads this next must be able to judge whether the risk is still worth taking.",
-				"Write the reason as the value of the entry.")
-		case !fired[id] && !waiting[id]:
-			add(ruleRiskUnused, "the rule finds nothing here",
-				"The entry would hide a finding that nobody has weighed, should one appear.", "Remove the entry.")
+			broken, p = ruleRiskWithoutReason, problem{
+				what:   "the reason is missing",
+				detail: "Whoever reads this next must be able to judge whether the risk is still worth taking.",
+				remedy: "Write the reason as the value of the entry.",
+			}
+		case id != ruleRiskUnused && !slices.Contains(fired, id) && !slices.Contains(r.Waiting, id):
+			broken, p = ruleRiskUnused, problem{
+				what:   "the rule finds nothing here",
+				detail: "The entry would hide a finding that nobody has weighed, should one appear.",
+				remedy: "Remove the entry.",
+			}
+		default:
+			continue
 		}
+		p.path = Path{"accepted_risks", name}
+		by, _ := LookupRule(broken)
+		r.add(s, by, p)
 	}
-	return findings
 }
 
 // acceptable lists the ids that accepted_risks may hold.
 func acceptable() []string {
 	var ids []string
-	for _, rule := range published() {
+	for _, rule := range Rules {
 		if rule.Acceptable {
 			ids = append(ids, string(rule.ID))
 		}

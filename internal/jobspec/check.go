@@ -2,6 +2,7 @@ package jobspec
 
 import (
 	"slices"
+	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/unixcron"
 )
@@ -20,21 +21,21 @@ func Check(j Job) []Finding { return Evaluate(j).Findings }
 func Evaluate(j Job) Report {
 	s := newSubject(j)
 	var report Report
-	fired := map[RuleID]bool{}
-	waiting := map[RuleID]bool{}
-	for _, rule := range judged() {
+	var fired []RuleID
+	for _, rule := range judgedRules {
 		verdict := judge{subject: s}
 		rule.judge(&verdict)
-		fired[rule.ID] = len(verdict.problems) > 0
-		if verdict.waiting && !fired[rule.ID] {
-			waiting[rule.ID] = true
-			report.Waiting = append(report.Waiting, rule.ID)
+		switch {
+		case len(verdict.problems) > 0:
+			fired = append(fired, rule.ID)
+		case verdict.waiting:
+			report.wait(rule.ID)
 		}
 		for _, p := range verdict.problems {
 			report.add(s, rule.Rule, p)
 		}
 	}
-	report.Findings = append(report.Findings, acceptanceFindings(s, fired, waiting)...)
+	report.judgeAcceptance(s, fired)
 	return report
 }
 
@@ -76,6 +77,8 @@ type subject struct {
 	schedule unixcron.Schedule
 	// scheduleErr is why the schedule cannot be read; nil with a zero schedule: it is not known, or there is none.
 	scheduleErr *unixcron.Error
+	zone        *time.Location // nil: not known, or there is none of that name
+	zoneErr     error
 }
 
 // judge collects what one rule has to say about a job.

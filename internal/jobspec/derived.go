@@ -85,12 +85,14 @@ const (
 func attemptDeadline(j Job) Value[time.Duration] {
 	fallback := Unknown[time.Duration]()
 	switch {
-	case j.AppEngine.IsKnown():
-		fallback = Known(maxAppEngineDeadline)
+	case j.AppEngine.IsSet():
+		if j.AppEngine.IsKnown() {
+			fallback = Known(maxAppEngineDeadline)
+		}
 		if d, ok := j.AttemptDeadline.Get(); ok && d == 0 {
 			return fallback
 		}
-	case !j.AppEngine.IsSet():
+	default:
 		fallback = Known(httpDeadline)
 	}
 	return j.AttemptDeadline.OrValue(fallback)

@@ -25,6 +25,9 @@ func scheduleRules() []judgedRule {
 // newSubject derives what the rules share.
 func newSubject(j Job) *subject {
 	s := &subject{job: j, derived: Derive(j)}
+	if name, ok := j.TimeZone.Or("").Get(); ok {
+		s.zone, s.zoneErr = unixcron.LoadLocation(name)
+	}
 	text, ok := j.Schedule.Get()
 	if !ok {
 		return s
@@ -86,12 +89,9 @@ func judgeNeverFires(v *judge) {
 }
 
 func judgeZone(v *judge) {
-	name, ok := get(v, v.job.TimeZone)
-	if !ok {
-		return
-	}
-	if _, err := unixcron.LoadLocation(name); err != nil {
-		v.fail(Path{"time_zone"}, quote(name)+" is not a time zone", sentence(err.Error()),
+	name, _ := get(v, v.job.TimeZone)
+	if v.zoneErr != nil {
+		v.fail(Path{"time_zone"}, quote(name)+" is not a time zone", sentence(v.zoneErr.Error()),
 			"Set it to a name of the tz database, for example Europe/Berlin or Etc/UTC.")
 	}
 }
@@ -115,14 +115,10 @@ func judgeBothDays(v *judge) {
 func judgeClockChange(v *judge) {
 	schedule, ok := scheduleOf(v)
 	name, known := get(v, v.job.TimeZone.Or(""))
-	if !ok || !known || v.job.Now.IsZero() || schedule.EveryHour() {
+	if !ok || !known || v.zoneErr != nil || v.job.Now.IsZero() || schedule.EveryHour() {
 		return
 	}
-	zone, err := unixcron.LoadLocation(name)
-	if err != nil {
-		return
-	}
-	affected := schedule.NextAffected(v.job.Now, zone, affectedDates)
+	affected := schedule.NextAffected(v.job.Now, v.zone, affectedDates)
 	if len(affected) == 0 {
 		return
 	}
