@@ -38,8 +38,10 @@ func (c *changes) carryOut(root *os.Root) error {
 // replace puts the content beside the file and renames it into place, so that a reader sees the old file or the new one.
 func replace(root *os.Root, f File) error {
 	name := filepath.FromSlash(f.Path)
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("create the folder of %s: %w", f.Path, err)
+	if dir := filepath.Dir(name); dir != "." {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("create the folder of %s: %w", f.Path, err)
+		}
 	}
 	temporary := filepath.Join(filepath.Dir(name), ".new-"+rand.Text())
 	err := writeWhole(root, temporary, f.Content)
