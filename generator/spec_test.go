@@ -65,16 +65,16 @@ func refusals() []refusal {
 		},
 		{"Store", store("sqlite:///a b.db"), `store: the URL holds a blank, a quote, a comma, a backslash, a dollar sign or a character outside ASCII: write it as %XX`},
 		{
-			"Store", store("sqlite://me:hunter2@host/x.db"),
-			`store: the URL holds a password: write sqlite alone and give the URL at run time in IDEMPOTENT_STORE`,
+			"Store", store("postgres://me:hunter2@host/db"),
+			`store: the URL holds a password or what may be one: take it out and give it at run time in PGPASSWORD`,
 		},
 		{
 			"Store", store("sqlite:///x.db?Password=hunter2"),
-			`store: the URL holds a password: write sqlite alone and give the URL at run time in IDEMPOTENT_STORE`,
+			`store: the URL holds a password or what may be one: take it out`,
 		},
 		{
 			"Store", store("sqlite://me:hunter%zz@host"),
-			`store: the URL holds a password: write sqlite alone and give the URL at run time in IDEMPOTENT_STORE`,
+			`store: the URL holds a password or what may be one: take it out`,
 		},
 		{"Policy", policy(run.Policy{Lease: -time.Second}), `policy.lease "-1s": it is not a positive duration such as 180s`},
 		{"Policy", policy(run.Policy{Forced: "always"}), `policy.forced "always": it is none of separate, skip_next, reject`},

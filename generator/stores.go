@@ -20,8 +20,10 @@ type Store struct {
 	Example string
 	// OneHost says that the claims live in a file of one machine, so that only one instance can serve.
 	OneHost bool
-	// Secret says that the URL usually holds a password, so that it comes from a secret store.
-	Secret bool
+	// Password is the environment variable that holds the password, which URLs must not. Empty: the store takes none.
+	Password string
+	// Prepared says that the table is made before the first run, by the command runs init.
+	Prepared bool
 	// Transaction says that the package has a CompleteTx, which commits effect and completion together.
 	Transaction bool
 	// Role is the IAM role that the handler's service account needs. Empty: none.
@@ -35,7 +37,18 @@ func Stores() []Store {
 			Name: "firestore", Title: "Firestore", Package: "firestoreclaim",
 			Example: "firestore://my-project/(default)/scheduler_runs", Role: "roles/datastore.user", Transaction: true,
 		},
-		{Name: "sqlite", Title: "SQLite", Package: "sqliteclaim", Example: "sqlite:///var/lib/handler/claims.db", OneHost: true, Transaction: true},
+		{
+			Name: "postgres", Aliases: []string{"postgresql"}, Title: "PostgreSQL", Package: "postgresclaim",
+			Example: "postgres://my-user@my-host:5432/my-database", Password: "PGPASSWORD", Prepared: true, Transaction: true,
+		},
+		{
+			Name: "redis", Aliases: []string{"rediss"}, Title: "Redis", Package: "redisclaim",
+			Example: "redis://my-host:6379/0", Password: "REDIS_PASSWORD",
+		},
+		{
+			Name: "sqlite", Title: "SQLite", Package: "sqliteclaim",
+			Example: "sqlite:///var/lib/handler/claims.db", OneHost: true, Transaction: true,
+		},
 	}
 }
 
@@ -70,10 +83,11 @@ func findStore(spec Spec) (Store, string, *SpecError) {
 		return Store{}, "", &SpecError{Field: "store", Reason: "the URL holds a blank, a quote, a comma, a backslash, a dollar sign or a character outside ASCII: write it as %XX"}
 	}
 	if holdsSecret(text) {
-		return Store{}, "", &SpecError{
-			Field:  "store",
-			Reason: "the URL holds a password: write " + scheme + " alone and give the URL at run time in IDEMPOTENT_STORE",
+		mend := "take it out"
+		if store.Password != "" {
+			mend += " and give it at run time in " + store.Password
 		}
+		return Store{}, "", &SpecError{Field: "store", Reason: "the URL holds a password or what may be one: " + mend}
 	}
 	return store, text, nil
 }
