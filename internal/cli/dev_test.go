@@ -80,7 +80,7 @@ func TestDevServesUntilItIsEnded(t *testing.T) {
 			t.Errorf("%q is not printed:\n%s", want, printed)
 		}
 	}
-	resp, err := http.Get(url[1] + "/.well-known/openid-configuration") //nolint:noctx // a probe
+	resp, err := http.Get(url[1] + "/.well-known/openid-configuration")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestDevServesUntilItIsEnded(t *testing.T) {
 
 func TestDevRefusesWhatItCannotServe(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

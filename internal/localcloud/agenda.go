@@ -30,13 +30,17 @@ func (a *agenda) add(at time.Time, do func()) *event {
 	e := &event{at: at, seq: a.seq, do: do}
 	heap.Push(&a.events, e)
 	a.mu.Unlock()
+	a.poke()
 
+	return e
+}
+
+// poke says that the earliest event or the clock may have changed.
+func (a *agenda) poke() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
 	}
-
-	return e
 }
 
 // remove takes an event off and says whether it was still to happen; nil is ignored.

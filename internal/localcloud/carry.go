@@ -116,8 +116,12 @@ func (s *scheduler) deliver(parent context.Context, try attempt, number int) ver
 	defer cancel(nil)
 
 	// The deadline counts by the cloud's clock when that is moved, and always in real time.
+	f := &flight{scheduler: s, cancel: cancel}
 	limit := deadline(try.job)
-	moved := s.agenda.add(now.Add(limit), func() { cancel(errDeadline) })
+	moved := s.agenda.add(now.Add(limit), func() {
+		f.resume()
+		cancel(errDeadline)
+	})
 
 	defer s.agenda.remove(moved)
 
@@ -133,7 +137,7 @@ func (s *scheduler) deliver(parent context.Context, try attempt, number int) ver
 
 	var ans answer
 	if err == nil {
-		ans, err = s.exchange(ctx, cancel, req, try.fault)
+		ans, err = f.exchange(ctx, req, try.fault)
 	}
 
 	result := judge(ctx, ans, err)
@@ -171,8 +175,16 @@ type answer struct {
 	body   []byte
 }
 
+// flight is a delivery under way.
+type flight struct {
+	scheduler *scheduler
+	cancel    context.CancelCauseFunc
+	// held says that the delivery waits for the cloud's clock and does not count as in flight; guarded by the scheduler's mutex.
+	held bool
+}
+
 // exchange sends the request through a path that has the fault.
-func (s *scheduler) exchange(ctx context.Context, cancel context.CancelCauseFunc, req *http.Request, fault Fault) (answer, error) {
+func (f *flight) exchange(ctx context.Context, req *http.Request, fault Fault) (answer, error) {
 	switch fault.Kind {
 	case Status:
 		code := fault.Status
@@ -182,14 +194,14 @@ func (s *scheduler) exchange(ctx context.Context, cancel context.CancelCauseFunc
 
 		return answer{status: code, header: http.Header{}}, nil
 	case Delay:
-		err := s.hold(ctx, fault.Delay)
+		err := f.hold(ctx, fault.Delay)
 		if err != nil {
 			return answer{}, err
 		}
 	case Reset:
-		return s.send(breaking(ctx, cancel, req, fault.After))
+		return f.scheduler.send(breaking(ctx, f.cancel, req, fault.After))
 	case LostReply:
-		ans, err := s.send(req)
+		ans, err := f.scheduler.send(req)
 		if err == nil {
 			err = errLostReply
 		}
@@ -198,30 +210,44 @@ func (s *scheduler) exchange(ctx context.Context, cancel context.CancelCauseFunc
 	case Duplicate, UpdateFailed:
 	}
 
-	return s.send(req)
+	return f.scheduler.send(req)
 }
 
-// hold waits by the cloud's clock. Meanwhile the attempt does not count as in flight: time may move on without it.
-func (s *scheduler) hold(ctx context.Context, d time.Duration) error {
+// hold waits by the cloud's clock. Meanwhile time may move on without the delivery: it counts as in flight again before whatever
+// ends the wait has happened, so that no step of the clock can slip in between.
+func (f *flight) hold(ctx context.Context, d time.Duration) error {
+	s := f.scheduler
 	over := make(chan struct{})
+
+	s.mu.Lock()
 	e := s.agenda.add(s.cfg.Clock.Now().Add(d), func() {
-		s.fly(1)
+		f.resume()
 		close(over)
 	})
+	f.held = true
+	s.flying--
+	s.mu.Unlock()
+	s.landed.notify()
 
-	s.fly(-1)
+	defer s.agenda.remove(e)
+	defer f.resume()
 
 	select {
 	case <-over:
 		return nil
 	case <-ctx.Done():
-		if s.agenda.remove(e) {
-			s.fly(1)
-		} else {
-			<-over
-		}
-
 		return context.Cause(ctx)
+	}
+}
+
+// resume makes a held delivery count as in flight again.
+func (f *flight) resume() {
+	f.scheduler.mu.Lock()
+	defer f.scheduler.mu.Unlock()
+
+	if f.held {
+		f.held = false
+		f.scheduler.flying++
 	}
 }
 

@@ -97,10 +97,10 @@ func (w *envelopeWriter) Write(p []byte) (int, error) {
 	}
 
 	if w.code < http.StatusBadRequest {
-		return w.ResponseWriter.Write(p) //nolint:wrapcheck // a writer passes on what it is told
+		return w.ResponseWriter.Write(p)
 	}
 
-	return w.body.Write(p) //nolint:wrapcheck // never fails
+	return w.body.Write(p)
 }
 
 // Flush does nothing for errors, which are written at the end.

@@ -55,7 +55,7 @@ func invalidJSON(err error) error {
 	// The library marks its messages with a prefix and, so that nobody compares them, a space that varies.
 	reason := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: ")
 
-	return connect.NewError(connect.CodeInvalidArgument, errors.New("Invalid JSON payload received: "+reason)) //nolint:err113 // for clients
+	return connect.NewError(connect.CodeInvalidArgument, errors.New("Invalid JSON payload received: "+reason))
 }
 
 // operationRules are the paths of long-running operations of Firestore, which its service configuration sets and no annotation has.

@@ -123,6 +123,7 @@ func (s *scheduler) advance(ctx context.Context, by time.Duration) error {
 		at, found := s.agenda.earliest()
 		if !found || at.After(target) {
 			s.cfg.Clock.Move(target)
+			s.agenda.poke()
 
 			return nil
 		}
