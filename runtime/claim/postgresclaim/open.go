@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -50,24 +49,12 @@ func parse(raw string) (*pgxpool.Config, string, error) {
 
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, "", form.Errorf("the driver cannot read it%s", parseReason(err, u))
+		_, reason, _ := strings.Cut(err.Error(), "`: ") // before it the driver quotes the URL
+
+		return nil, "", form.Errorf("the driver cannot read it%s", driver.Harmless(reason, u))
 	}
 
 	return config, table, nil
-}
-
-// parseReason is what the driver says after it has quoted the URL, if no secret of the URL is in it.
-func parseReason(err error, u *url.URL) string {
-	_, reason, ok := strings.Cut(err.Error(), "`: ")
-	password, _ := u.User.Password()
-
-	for _, secret := range []string{password, u.Query().Get("password"), u.Query().Get("sslpassword")} {
-		if !ok || (secret != "" && strings.Contains(reason, secret)) {
-			return ""
-		}
-	}
-
-	return ": " + reason
 }
 
 // Option changes how Open connects.

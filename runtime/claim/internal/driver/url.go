@@ -130,5 +130,22 @@ func (f Form) Table(u *url.URL) (string, error) {
 	return name, nil
 }
 
+// Harmless is ": " and the reason that a client gives for not reading the URL, or nothing if a secret of the URL is in it.
+func Harmless(reason string, u *url.URL) string {
+	if reason == "" {
+		return ""
+	}
+
+	password, _ := u.User.Password()
+
+	for _, secret := range []string{password, u.Query().Get("password"), u.Query().Get("sslpassword")} {
+		if secret != "" && strings.Contains(reason, secret) {
+			return ""
+		}
+	}
+
+	return ": " + reason
+}
+
 // Precision is what every store keeps of a time or duration. Firestore and PostgreSQL keep no more.
 const Precision = time.Microsecond
