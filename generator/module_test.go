@@ -2,7 +2,9 @@ package generator_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,8 +57,9 @@ func TestGeneratedModulesBuildAndStayLight(t *testing.T) {
 				spec := generator.Spec{Name: "nightly-report", Kind: kind, Store: store.Name, Jobs: []string{"nightly-report", "clean-up"}}
 				dir := newModule(t, spec)
 				goTool(t, dir, "vet", "./...")
-				goTool(t, dir, "build", "-o", os.DevNull, "./...")
+				goTool(t, dir, "build", "-o", "handler", ".")
 				goTool(t, dir, "test", "./...")
+				checkWrongStore(t, filepath.Join(dir, "handler"), store)
 				checkLight(t, dir, store, limit[store.Name])
 			})
 		}
@@ -72,6 +75,27 @@ func TestGeneratedLibraryPackageBuilds(t *testing.T) {
 	goTool(t, dir, "vet", "./...")
 	goTool(t, dir, "build", "-o", os.DevNull, "./cmd/nightly-report")
 	goTool(t, dir, "test", "./...")
+}
+
+// checkWrongStore starts the program with the URL of another store: it says which one it was built for, and repeats no password.
+func checkWrongStore(t *testing.T, program string, store generator.Store) {
+	t.Helper()
+	for url, want := range map[string]string{
+		"mysql://me:hunter2@host/db": "IDEMPOTENT_STORE names another store than the one this program was built for, " + store.Title +
+			": give a URL such as " + store.Example + ", or generate the handler again with the other store",
+		"": "IDEMPOTENT_STORE is not set: give the store's URL, such as " + store.Example,
+	} {
+		cmd := exec.CommandContext(t.Context(), program)
+		cmd.Env = []string{"IDEMPOTENT_STORE=" + url, "IDEMPOTENT_CALLER=insecure"}
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("started with store %q: %v, want exit status 1", url, err)
+		}
+		if !strings.Contains(string(out), want) || strings.Contains(string(out), "hunter2") {
+			t.Errorf("started with store %q it said %s, want: %s", url, out, want)
+		}
+	}
 }
 
 func checkLight(t *testing.T, dir string, store generator.Store, limit int) {

@@ -43,7 +43,7 @@ func Stores() []Store {
 		},
 		{
 			Name: "redis", Aliases: []string{"rediss"}, Title: "Redis", Package: "redisclaim",
-			Example: "redis://my-host:6379/0", Password: "REDIS_PASSWORD",
+			Example: "redis://my-host:6379/0", Password: "REDISCLI_AUTH",
 		},
 		{
 			Name: "sqlite", Title: "SQLite", Package: "sqliteclaim",
