@@ -100,12 +100,13 @@ func (s *stage) declare(ctx context.Context, opts Options, dir string) error {
 		return err
 	}
 
-	s.handler = &process{binary: filepath.Join(dir, "handler"), port: port, env: s.environment("http://127.0.0.1:" + port)}
+	target := "http://127.0.0.1:" + port + "/"
+	s.handler = &process{binary: filepath.Join(dir, "handler"), port: port, env: s.environment(target)}
 
 	s.tf, err = newTerraform(opts.CLI, opts.Provider, filepath.Join(opts.Checkout, "examples", "quickstart"), filepath.Join(dir, "terraform"),
 		map[string]string{
 			"project": project, "region": region, "service_account_email": account,
-			"target_uri": "http://127.0.0.1:" + port + "/", "store": s.backend.url, "output_dir": filepath.Join(dir, "handler-src"),
+			"target_uri": target, "store": s.backend.url, "output_dir": filepath.Join(dir, "handler-src"),
 			"cloud_scheduler_custom_endpoint": s.cloud.URL() + "/v1/", "firestore_custom_endpoint": s.cloud.URL() + "/v1/",
 			"forced_paused": "true",
 		})
@@ -142,12 +143,13 @@ func (s *stage) declare(ctx context.Context, opts Options, dir string) error {
 	return nil
 }
 
-// environment is what a deployed handler would get from its service's configuration.
-func (s *stage) environment(origin string) []string {
+// environment is what a deployed handler would get from its service's configuration. The target's address is the audience, since that
+// is the default for a target of no platform.
+func (s *stage) environment(audience string) []string {
 	env := []string{
 		"IDEMPOTENT_STORE=" + s.backend.url,
 		"IDEMPOTENT_CALLER=verify",
-		"IDEMPOTENT_AUDIENCES=" + origin,
+		"IDEMPOTENT_AUDIENCES=" + audience,
 		"IDEMPOTENT_CALLERS=" + account,
 		"IDEMPOTENT_ISSUER=" + s.cloud.Issuer(),
 		"IDEMPOTENT_JWKS=" + s.cloud.JWKSURL(),
