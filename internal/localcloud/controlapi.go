@@ -32,7 +32,7 @@ func (c *Cloud) handleControl(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+controlPrefix+"fire", c.serveFire)
 	mux.HandleFunc("POST "+controlPrefix+"advance", c.serveAdvance)
 	mux.HandleFunc("POST "+controlPrefix+"token", c.serveToken)
-	mux.HandleFunc(controlPrefix, notServed)
+	mux.Handle(controlPrefix, restFront(http.HandlerFunc(notServed)))
 }
 
 func (c *Cloud) serveInject(w http.ResponseWriter, r *http.Request) {

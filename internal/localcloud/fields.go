@@ -183,9 +183,7 @@ func (f *fields) UpdateField(_ context.Context, req *adminpb.UpdateFieldRequest)
 	defer f.mu.Unlock()
 
 	if f.busy(group, now) {
-		return nil, status.Error(codes.Aborted, "Aborted due to cross-transaction contention. "+
-			"This occurs when multiple transactions attempt to access the same data, requiring Firestore to abort at least one "+
-			"in order to enforce serializability. The underlying data changed.")
+		return nil, status.Error(codes.Aborted, "The operation was aborted because the underlying data changed.")
 	}
 
 	before := &adminpb.Field{Name: name}
