@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -90,7 +91,7 @@ func rangesOf(numbers []int) string {
 			end++
 		}
 		if end == i {
-			parts = append(parts, fmt.Sprint(numbers[i]))
+			parts = append(parts, strconv.Itoa(numbers[i]))
 		} else {
 			parts = append(parts, fmt.Sprintf("%d-%d", numbers[i], numbers[end]))
 		}
