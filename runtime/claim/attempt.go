@@ -186,21 +186,7 @@ func (a *Attempt) nextTick() time.Duration {
 
 // renew is one renewal. It counts from before its first send; one that fails or stays open keeps the old end.
 func (a *Attempt) renew() {
-	again := a.p.Lease / 10
-
-	select {
-	case a.write <- struct{}{}:
-		if a.held() != nil {
-			<-a.write
-
-			return
-		}
-
-		again = a.renewOnce(again)
-
-		<-a.write
-	default: // a transaction is under way: after it
-	}
+	again := a.tryRenew()
 
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,6 +194,25 @@ func (a *Attempt) renew() {
 	if a.heldLocked() == nil {
 		a.renewer.Reset(again)
 	}
+}
+
+// tryRenew renews the lease unless a transaction or the end is being written, and returns when to do so again.
+func (a *Attempt) tryRenew() time.Duration {
+	soon := a.p.Lease / 10
+
+	select {
+	case a.write <- struct{}{}:
+	default:
+		return soon
+	}
+
+	defer func() { <-a.write }()
+
+	if a.held() != nil {
+		return soon
+	}
+
+	return a.renewOnce(soon)
 }
 
 func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
