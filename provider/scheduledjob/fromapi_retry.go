@@ -26,18 +26,23 @@ func (m *model) retryFromAPI(ctx context.Context, live *schedulerpb.RetryConfig,
 	effective := liveRetry(live)
 	drift := false
 	number := func(name string, field *types.Int64) {
-		if now := effective[name]; !now.Equal(m.EffectiveRetryConfig.Attributes()[name]) {
-			*field, _ = now.(types.Int64)
-			drift = true
+		now, _ := effective[name].(types.Int64)
+		before, _ := m.EffectiveRetryConfig.Attributes()[name].(types.Int64)
+		if now.Equal(before) || before.ValueInt64() == 0 && !before.IsNull() && now.ValueInt64() == serverDefault(name) {
+			effective[name] = before
+			return
 		}
+		*field, drift = now, true
 	}
 	span := func(name string, field *spelling.Value) {
 		now, _ := effective[name].(types.String)
 		before, _ := m.EffectiveRetryConfig.Attributes()[name].(types.String)
-		if !spelling.Duration.Same(now.ValueString(), before.ValueString()) {
-			*field = spelling.From(spelling.Duration, now)
-			drift = true
+		if spelling.Duration.Same(now.ValueString(), before.ValueString()) ||
+			spelling.Duration.Same(before.ValueString(), "0s") && spelling.Duration.Same(now.ValueString(), serverDefaultDuration(name)) {
+			effective[name] = before
+			return
 		}
+		*field, drift = spelling.From(spelling.Duration, now), true
 	}
 	number("retry_count", &block.RetryCount)
 	number("max_doublings", &block.MaxDoublings)
@@ -49,6 +54,26 @@ func (m *model) retryFromAPI(ctx context.Context, live *schedulerpb.RetryConfig,
 	}
 	m.RetryConfig = listOf(ctx, m.RetryConfig.ElementType(ctx), block, diags)
 	m.EffectiveRetryConfig = types.ObjectValueMust(effectiveRetryTypes(), effective)
+}
+
+// serverDefault and serverDefaultDuration are what the server puts in the place of a zero, which it cannot tell from a field that
+// was left out. A zero that people wrote and that comes back so is no drift.
+func serverDefault(name string) int64 {
+	if name == "max_doublings" {
+		return 5
+	}
+	return 0
+}
+
+func serverDefaultDuration(name string) string {
+	switch name {
+	case "min_backoff_duration":
+		return "5s"
+	case "max_backoff_duration":
+		return "3600s"
+	default:
+		return "0s"
+	}
 }
 
 // liveRetry is the server's settings as the effective attributes write them; the server leaves out what is zero.

@@ -49,6 +49,13 @@ func (r *Resource) readPolicy(ctx context.Context, state *model) diag.Diagnostic
 		diags.Append(explain.Warning(policyOperation("read", collection), err))
 		return diags
 	}
+	if policy == ttl.NeedsRepair {
+		diags.AddWarning(fmt.Sprintf("The expiry policy of %s needs repair", collection), fmt.Sprintf(
+			"New records expire; ones that were there before the policy may stay. To have them removed too, set the policy again: "+
+				"`gcloud firestore fields ttls update %s --collection-group=%s --database=%s --project=%s --enable-ttl`.",
+			ttl.Field, collection.Group, collection.Database, collection.Project))
+		policy = ttl.Ensured
+	}
 	fields := maps.Clone(state.EffectiveDeduplication.Attributes())
 	fields["ttl_policy"] = types.StringValue(string(policy))
 	state.EffectiveDeduplication = types.ObjectValueMust(effectiveDeduplicationTypes(), fields)

@@ -22,6 +22,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
+	// The framework wants an identity also for a job that turns out to be gone.
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	name := state.jobName()
 	live, err := r.cloud.Jobs.Get(ctx, name)
 	switch {
@@ -40,7 +42,6 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	if !state.Paused.ValueBool() {
 		// Somebody resumed it: whoever pauses it next, it was not us.

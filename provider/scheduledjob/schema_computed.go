@@ -22,8 +22,8 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"effective_deduplication": schema.SingleNestedAttribute{
 			Computed: true, Attributes: computedEach(effectiveDeduplicationTypes()),
-			MarkdownDescription: "`deduplication` with every default filled in. `ttl_policy` is `ensured`, `missing` or `needs_repair` for a " +
-				"Firestore collection whose expiry policy is managed, else `unmanaged`.",
+			MarkdownDescription: "`deduplication` with every default filled in. `ttl_policy` is `ensured` for a Firestore collection whose " +
+				"expiry policy is managed, `missing` when somebody took it away, else `unmanaged`.",
 		},
 		"retry_schedule": schema.ListNestedAttribute{
 			Computed: true, NestedObject: schema.NestedAttributeObject{Attributes: computedEach(attemptTypes())},

@@ -16,7 +16,7 @@ import (
 func (p *Policies) Ensure(ctx context.Context, collection Collection) error {
 	_, err := p.once(flight{collection: collection, write: true}, func() (State, error) {
 		switch state, err := p.get(ctx, collection); {
-		case state == Ensured:
+		case state == Ensured, state == NeedsRepair:
 			return state, nil
 		case err != nil && status.Code(err) != codes.PermissionDenied:
 			return "", err

@@ -19,7 +19,7 @@ type State string
 const (
 	Ensured     State = "ensured"      // active, or being created, which already covers new records
 	Missing     State = "missing"      // no policy on the field
-	NeedsRepair State = "needs_repair" // the last change of it failed
+	NeedsRepair State = "needs_repair" // it covers new records; it could not be applied to all older ones
 )
 
 // Policies reads and sets policies, once per collection: a thousand jobs that share one collection make one request. It lives as
