@@ -126,7 +126,9 @@ func Firestore(t testing.TB) *Subject {
 		}
 	})
 	s.Store = store
-	s.Counts = func(ctx context.Context) (map[string]int, error) { return countDocuments(ctx, store.Client().Collection(s.Effects)) }
+	s.Counts = func(ctx context.Context) (map[string]int, error) {
+		return countDocuments(ctx, store.Client().Collection(s.Effects))
+	}
 	return s
 }
 
