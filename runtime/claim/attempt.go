@@ -69,7 +69,8 @@ func (a *Attempt) RunID() string { return a.p.ID }
 // Store returns the store that the claim is in.
 func (a *Attempt) Store() Store { return a.c.backend }
 
-// SetResult leaves a result for later deliveries, stored when the work succeeds. [ErrTooLarge] if the store keeps less.
+// SetResult leaves a result for later deliveries, stored when the work succeeds, or with its transaction when it is called in the
+// body of one or before. [ErrTooLarge] if the store keeps less.
 func (a *Attempt) SetResult(result []byte) error {
 	if most := a.c.caps.MaxResult; len(result) > most {
 		return fmt.Errorf("%w: %d bytes, %s keeps %d", ErrTooLarge, len(result), a.c.caps.Store, most)
@@ -80,6 +81,14 @@ func (a *Attempt) SetResult(result []byte) error {
 	a.mu.Unlock()
 
 	return nil
+}
+
+// result is what SetResult left.
+func (a *Attempt) result() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	return a.left
 }
 
 // held is nil while the attempt holds its claim. It ends the work's context when it finds that it does not: after a suspend the

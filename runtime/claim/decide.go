@@ -43,7 +43,7 @@ func decide(s Snapshot, p Proposal) decision {
 		return decision{outcome: OutcomeUnknown}
 	case left > 0:
 		return decision{outcome: OutcomeInProgress, retryAfter: left}
-	case s.Status != StatusReleased && p.AtMostOnce:
+	case s.Status != StatusReleased && (p.AtMostOnce || p.LapseUnknown):
 		return decision{action: actMark, status: StatusUnknown, outcome: OutcomeUnknown}
 	}
 

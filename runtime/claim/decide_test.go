@@ -29,6 +29,7 @@ func TestDecide(t *testing.T) {
 	p := Proposal{ID: "x", Lease: time.Minute}
 	limited := Proposal{ID: "x", Lease: time.Minute, MaxAttempts: 2}
 	once := Proposal{ID: "x", Lease: time.Minute, AtMostOnce: true}
+	open := Proposal{ID: "x", Lease: time.Minute, LapseUnknown: true}
 	keyed := Proposal{ID: "x", Lease: time.Minute, Fingerprint: "f"}
 	first := decision{action: actTake, attempt: 1, counted: 1, fresh: true}
 	over := decision{action: actTake, attempt: 3, counted: 3, takeover: true}
@@ -87,6 +88,12 @@ func TestDecide(t *testing.T) {
 		"a lapsed lease at most once is unknown": {
 			snap(running, time.Minute), once, decision{action: actMark, status: StatusUnknown, outcome: OutcomeUnknown},
 		},
+		"a lapsed lease can be made unknown": {
+			snap(running, time.Minute), open, decision{action: actMark, status: StatusUnknown, outcome: OutcomeUnknown},
+		},
+		"released is claimed where a lapse is unknown": {
+			snap(with(running, func(r *Record) { r.Status = StatusReleased }), 0), open, again,
+		},
 		"released at most once is claimed": {
 			snap(with(running, func(r *Record) { r.Status = StatusReleased }), 0), once, again,
 		},
@@ -144,6 +151,7 @@ func TestConclude(t *testing.T) {
 		"at most once, nothing done":             {ended{err: NothingDone(errAny)}, once, StatusReleased, 3},
 		"at most once, nothing done at shutdown": {ended{err: NothingDone(errAny), cause: ErrShutdown}, once, StatusReleased, 2},
 		"at most once, permanent":                {ended{err: Permanent(errAny)}, once, StatusFailed, 3},
+		"an error where a lapse is unknown":      {ended{err: errAny}, Proposal{LapseUnknown: true}, StatusReleased, 3},
 		"marked twice, permanent counts":         {ended{err: NothingDone(Permanent(errAny))}, once, StatusFailed, 3},
 	}
 	for name, tt := range tests {

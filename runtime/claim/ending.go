@@ -8,9 +8,7 @@ import (
 
 // ending composes the final record of the attempt.
 func (a *Attempt) ending(status Status, counted int, cause error) func(Record, time.Time) Record {
-	a.mu.Lock()
-	result := a.left
-	a.mu.Unlock()
+	result := a.result()
 
 	return func(r Record, now time.Time) Record {
 		r = a.p.concluded(r, status, counted, cause, now)
@@ -49,6 +47,8 @@ func (a *Attempt) afterLoss(ctx context.Context, e ended) Result {
 func (a *Attempt) foundInstead(lost *LostError, e ended) Result {
 	found := lost.Found
 	if found.AttemptID == a.id && found.Status == StatusCompleted {
+		a.rec, a.version = found.Record, found.Version
+
 		return a.executed(e)
 	}
 

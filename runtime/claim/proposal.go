@@ -22,12 +22,16 @@ type Proposal struct {
 	Renew bool
 	// Retention is how long the record is kept after the run.
 	Retention time.Duration
-	// Horizon, when positive, marks a forced run's record: it ends at completion + Horizon, whatever its schedule time.
+	// Horizon, when positive, ends the record at completion + Horizon, whatever schedule time and lease: for forced runs, and for
+	// keys.
 	Horizon time.Duration
 	// MaxAttempts is how many attempts may be made before the run is recorded as failed. Zero: no limit.
 	MaxAttempts int
 	// AtMostOnce records an attempt whose outcome is open as unknown instead of giving the run to another.
 	AtMostOnce bool
+	// LapseUnknown records an attempt whose lease lapsed as unknown instead of giving the run to another. Unlike AtMostOnce it
+	// leaves errors of the work as they are, and asks nothing of the store.
+	LapseUnknown bool
 	// Fingerprint tells requests with one Idempotency-Key apart. Empty: not compared.
 	Fingerprint string
 	// Admit is called with the store's time of the first answer, before anything is decided. False: what was inserted is

@@ -14,6 +14,18 @@ type Transition struct {
 	ID  string
 	Old Version
 	New Record
+
+	attempt *Attempt
+}
+
+// Completed is New with the result that [Attempt.SetResult] left by now. It is what is written, so that the body of a transaction
+// can leave the result of what it did.
+func (t Transition) Completed() Record {
+	if t.attempt != nil {
+		t.New.Result = t.attempt.result()
+	}
+
+	return t.New
 }
 
 // Transact completes the attempt together with an effect in the same store: the way for the store packages' CompleteTx.
@@ -47,9 +59,11 @@ func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context,
 
 		next := a.ending(StatusCompleted, a.rec.Counted, nil)(a.rec, a.c.clock.store())
 
-		err := commit(ctx, Transition{ID: a.p.ID, Old: a.version, New: next})
+		t := Transition{ID: a.p.ID, Old: a.version, New: next, attempt: a}
+
+		err := commit(ctx, t)
 		if err == nil {
-			a.rec, a.completed = next, true
+			a.rec, a.completed = t.Completed(), true
 
 			return nil
 		}

@@ -60,6 +60,31 @@ func TestAnEffectIsCommittedWithItsCompletion(t *testing.T) {
 	}
 }
 
+func TestAResultLeftInTheBodyIsStoredWithTheCompletion(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(times(1, memclaim.Transact, errWire)) // so that the body's second round counts
+
+		round := 0
+		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			a, _ := claim.FromContext(ctx)
+			if err := a.SetResult([]byte("before")); err != nil {
+				b.Error(err)
+			}
+
+			return memclaim.CompleteTx(ctx, func(context.Context) error {
+				round++
+
+				return a.SetResult(fmt.Appendf(nil, "body %d", round))
+			})
+		})
+		b.want(res, claim.OutcomeExecuted)
+
+		if stored := b.wantStatus(claim.StatusCompleted); string(stored.Result) != "body 1" || string(res.Record.Result) != "body 1" {
+			b.Errorf("stored %q, returned %q", stored.Result, res.Record.Result)
+		}
+	})
+}
+
 func TestABodyThatFailsIsRolledBack(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {

@@ -55,7 +55,7 @@ func (s *Store) commit(ctx context.Context, t claim.Transition, effect func(cont
 			return err
 		}
 
-		if err := tx.Update(s.collection.Doc(t.ID), updates(driver.Normal(t.New)), firestore.LastUpdateTime(since)); err != nil {
+		if err := tx.Update(s.collection.Doc(t.ID), updates(driver.Normal(t.Completed())), firestore.LastUpdateTime(since)); err != nil {
 			return err
 		}
 

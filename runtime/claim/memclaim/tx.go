@@ -32,7 +32,7 @@ func CompleteTx(ctx context.Context, body func(context.Context) error) error {
 				return claim.RolledBack(err)
 			}
 
-			s.put(t.ID, t.New, s.time())
+			s.put(t.ID, t.Completed(), s.time())
 
 			return nil
 		})

@@ -97,14 +97,15 @@ func (s *Store) commitSQL(ctx context.Context, t claim.Transition, effect func(*
 // finish runs the effect, moves the claim as the transaction's last statement, so that its lock is held for one round trip, and
 // commits.
 func finish(t claim.Transition, effect func() error, swap func(args []any) error, commit func() error) error {
-	args, ok := bindSwap(t.ID, t.Old, driver.Normal(t.New))
-	if !ok {
+	if _, _, ok := driver.SplitVersion(t.Old); !ok {
 		return fmt.Errorf("complete the claim: %w", claim.ErrLost)
 	}
 
 	if err := effect(); err != nil {
 		return claim.RolledBack(classify(err))
 	}
+
+	args, _ := bindSwap(t.ID, t.Old, driver.Normal(t.Completed()))
 
 	if err := swap(args); errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("complete the claim: %w", claim.ErrLost)

@@ -1,6 +1,7 @@
 package sqliteclaim
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -57,6 +58,12 @@ func (s *Store) commit(ctx context.Context, t claim.Transition, effect func(*sql
 
 	if err := effect(tx); err != nil {
 		return claim.RolledBack(classify(err))
+	}
+
+	if done := t.Completed(); !bytes.Equal(done.Result, t.New.Result) { // left by the effect
+		if _, _, err := s.swap(ctx, tx, t.ID, t.New.Version(), driver.Normal(done)); err != nil {
+			return claim.RolledBack(fmt.Errorf("store the result: %w", err))
+		}
 	}
 
 	if err := tx.Commit(); err != nil {
