@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -15,32 +16,59 @@ import (
 )
 
 // handlerFiles plans the files of the handler block. Unknown: something they follow from is not known yet. Nil: there is no block.
-func (m model) handlerFiles(ctx context.Context, version string, derived jobspec.Derived, diags *diag.Diagnostics) ([]generator.File, bool) {
+func (m model) handlerFiles(ctx context.Context, version string, derived jobspec.Derived, diags *diag.Diagnostics) (files []generator.File, unknown bool) {
 	block, unknown := only[handlerSpec](ctx, m.Handler, diags)
 	if block == nil {
 		return nil, unknown
 	}
 	store, known := derived.Deduplication.Store.Get()
 	policy, proved := derived.Policy.Get()
-	if !known || !proved || slices.ContainsFunc([]attr.Value{m.Name, m.Project, m.Region, block.Kind, block.Module, block.Package}, attr.Value.IsUnknown) {
+	if !known || !proved || m.Project.IsUnknown() || m.Region.IsUnknown() || m.handlerUnknown(block) {
 		return nil, true
 	}
-	files, err := generator.Plan(generator.Spec{
-		Name:           m.Name.ValueString(),
-		Kind:           block.Kind.ValueString(),
-		Module:         block.Module.ValueString(),
-		Package:        block.Package.ValueString(),
-		Project:        m.Project.ValueString(),
-		Region:         m.Region.ValueString(),
-		Store:          store,
-		Policy:         policy,
-		RuntimeVersion: version,
-	})
+	spec := m.generatorSpec(block)
+	spec.Project, spec.Region, spec.Store = m.Project.ValueString(), m.Region.ValueString(), store
+	spec.Policy, spec.RuntimeVersion = policy, version
+	files, err := generator.Plan(spec)
 	if err != nil {
-		diags.AddAttributeError(handlerPath(err), "handler of job \""+m.Name.ValueString()+"\" cannot be generated", err.Error()+".")
+		m.refuseHandler(err, diags)
 		return nil, true
 	}
 	return files, false
+}
+
+// checkHandler refuses what cannot be generated wherever the job is and whatever is proved about it.
+func (m model) checkHandler(ctx context.Context, diags *diag.Diagnostics) {
+	block, _ := only[handlerSpec](ctx, m.Handler, diags)
+	if block == nil {
+		return
+	}
+	if !block.OutputDir.IsNull() && !block.OutputDir.IsUnknown() && block.OutputDir.ValueString() == "" {
+		diags.AddAttributeError(path.Root("handler").AtListIndex(0).AtName("output_dir"),
+			fmt.Sprintf("handler.output_dir of job %q: it is empty", m.Name.ValueString()),
+			"The handler's files are written to this folder.\n\nName a folder, or leave it out to have the files in handler_files only.")
+	}
+	if m.handlerUnknown(block) {
+		return
+	}
+	if _, err := generator.Plan(m.generatorSpec(block)); err != nil {
+		m.refuseHandler(err, diags)
+	}
+}
+
+func (m model) handlerUnknown(block *handlerSpec) bool {
+	return m.Name.IsUnknown() || block.Kind.IsUnknown() || block.Module.IsUnknown() || block.Package.IsUnknown()
+}
+
+func (m model) generatorSpec(block *handlerSpec) generator.Spec {
+	return generator.Spec{
+		Name: m.Name.ValueString(), Kind: block.Kind.ValueString(), Module: block.Module.ValueString(), Package: block.Package.ValueString(),
+	}
+}
+
+func (m model) refuseHandler(err error, diags *diag.Diagnostics) {
+	at := handlerPath(err)
+	diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: the handler cannot be generated", inWords(at), m.Name.ValueString()), err.Error()+".")
 }
 
 // handlerPath is the attribute that a generator's error is about.
@@ -80,6 +108,6 @@ func (r *Resource) writeHandler(ctx context.Context, plan, config model, diags *
 	}
 	if _, err := generator.Write(block.OutputDir.ValueString(), files, generator.Apply); err != nil {
 		diags.AddAttributeError(path.Root("handler").AtListIndex(0).AtName("output_dir"),
-			"Unable to write the handler of job \""+plan.Name.ValueString()+"\"", err.Error()+".")
+			fmt.Sprintf("Unable to write the handler of job %q", plan.Name.ValueString()), err.Error()+".")
 	}
 }

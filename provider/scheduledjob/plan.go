@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -20,6 +21,8 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	config.checkHandler(ctx, &resp.Diagnostics)
+	config.checkDeletionPolicy(&resp.Diagnostics)
 	if config.Project.IsNull() {
 		config.Project = types.StringUnknown()
 	}
@@ -28,6 +31,17 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 	spec := config.spec(ctx, r.now(), &resp.Diagnostics)
 	resp.Diagnostics.Append(report(jobspec.Check(spec), false)...)
+}
+
+// checkDeletionPolicy refuses a policy that does not exist.
+func (m model) checkDeletionPolicy(diags *diag.Diagnostics) {
+	policies := []string{deletionDelete, deletionAbandon, deletionPrevent}
+	if m.DeletionPolicy.IsNull() || m.DeletionPolicy.IsUnknown() || slices.Contains(policies, m.DeletionPolicy.ValueString()) {
+		return
+	}
+	diags.AddAttributeError(path.Root("deletion_policy"),
+		fmt.Sprintf("deletion_policy of job %q: %q is not one of its values", m.Name.ValueString(), m.DeletionPolicy.ValueString()),
+		"It says what destroying the resource does.\n\nSet it to DELETE, ABANDON or PREVENT.")
 }
 
 // ModifyPlan fills in everything that is known before apply, and judges it.

@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
@@ -86,7 +84,6 @@ func attributes() map[string]schema.Attribute {
 		},
 		"deletion_policy": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString(deletionDelete),
-			Validators: []validator.String{stringvalidator.OneOf(deletionDelete, deletionAbandon, deletionPrevent)},
 			MarkdownDescription: "What destroying does: `DELETE` the job (default), `ABANDON` it (it stays and keeps firing), or " +
 				"`PREVENT` the plan.",
 		},
