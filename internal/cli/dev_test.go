@@ -125,7 +125,7 @@ func TestDevRefusesWhatItCannotServe(t *testing.T) {
 		},
 		"App Engine address": {
 			args: []string{"--listen", "127.0.0.1:0", "--app-engine", "localhost:8080"},
-			want: `start the local cloud: App Engine address "localhost:8080" is no http or https URL: write it like http://127.0.0.1:8080`,
+			want: `start the local cloud: the App Engine address "localhost:8080" is no http or https URL: write it like http://127.0.0.1:8080`,
 		},
 		"an argument": {args: []string{"now"}, want: `unknown command "now" for "dev"`},
 	} {

@@ -27,7 +27,7 @@ type Cloud struct {
 
 	stopContext func() bool
 	closing     sync.Once
-	closed      error
+	closed      error // set once closing is done
 	serving     sync.WaitGroup
 }
 
@@ -55,7 +55,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 
-	c.stopContext = context.AfterFunc(ctx, func() { _ = c.Close() })
+	c.stopContext = context.AfterFunc(ctx, c.shutdown)
 
 	return c, nil
 }
@@ -77,11 +77,15 @@ func (c *Cloud) URL() string {
 // Close ends the cloud: nothing fires any more, deliveries and calls in flight may end within Config.Grace and are cut then. It
 // returns once everything has ended, and may be called again.
 func (c *Cloud) Close() error {
-	c.closing.Do(func() {
-		if c.stopContext != nil {
-			c.stopContext()
-		}
+	c.stopContext()
+	c.shutdown()
 
+	return c.closed
+}
+
+// shutdown is what Close does. Whoever comes second waits for the first.
+func (c *Cloud) shutdown() {
+	c.closing.Do(func() {
 		deadline := time.Now().Add(c.cfg.Grace)
 		c.scheduler.close(c.cfg.Grace)
 
@@ -100,8 +104,6 @@ func (c *Cloud) Close() error {
 			c.closed = fmt.Errorf("close %s: %w", c.Addr(), err)
 		}
 	})
-
-	return c.closed
 }
 
 // Job returns the stored job of a full name or a unique short id.

@@ -80,7 +80,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.AppEngine != "" {
 		base, err := url.Parse(c.AppEngine)
 		if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-			return c, fmt.Errorf("App Engine address %q is no http or https URL: write it like http://127.0.0.1:8080", c.AppEngine)
+			return c, fmt.Errorf("the App Engine address %q is no http or https URL: write it like http://127.0.0.1:8080", c.AppEngine)
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -63,7 +64,7 @@ func (l *journal) begin(d Delivery) *Delivery {
 
 	if len(l.entries) >= l.limit {
 		// A quarter goes at once, so that a full journal is not copied for each delivery.
-		l.entries = append([]*Delivery(nil), l.entries[l.limit/4+1:]...)
+		l.entries = slices.Clone(l.entries[l.limit/4+1:])
 	}
 
 	l.entries = append(l.entries, &d)

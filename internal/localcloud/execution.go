@@ -13,8 +13,9 @@ import (
 
 // execution is one run of a job with all its attempts. It is guarded by the scheduler's mutex.
 type execution struct {
-	id  int64
-	job string
+	id int64
+	// owner is the job as it was stored then: a job that was deleted and created again is another one.
+	owner *job
 	// at is the schedule time that every attempt carries; zero: a forced run of a job that has no next one.
 	at     time.Time
 	forced bool
@@ -27,10 +28,10 @@ type execution struct {
 	over       bool // no further attempt is made
 }
 
-func (s *scheduler) newExecution(job string, at time.Time) *execution {
+func (s *scheduler) newExecution(owner *job, at time.Time) *execution {
 	s.lastRun++
 
-	return &execution{id: s.lastRun, job: job, at: at}
+	return &execution{id: s.lastRun, owner: owner, at: at}
 }
 
 // abandon ends a run after the attempt that is in flight, if any. The caller holds s.mu.
@@ -63,9 +64,9 @@ func (s *scheduler) force(name string) (*schedulerpb.Job, error) {
 		return nil, status.Error(codes.Unavailable, errClosed.Error())
 	}
 
-	x := s.newExecution(name, j.timetable.next(s.cfg.Clock.Now()))
+	x := s.newExecution(j, j.timetable.next(s.cfg.Clock.Now()))
 	x.forced, x.alone = true, true
-	s.attempt(j, x)
+	s.attempt(x)
 
 	return j.pb, nil
 }
@@ -86,16 +87,16 @@ func (s *scheduler) fire(name string, at time.Time) error {
 		return fmt.Errorf("fire %s: the job is %s and does not run on schedule: resume it", j.pb.GetName(), j.pb.GetState())
 	}
 
-	x := s.newExecution(j.pb.GetName(), at.UTC())
+	x := s.newExecution(j, at.UTC())
 	x.alone = true
-	s.attempt(j, x)
+	s.attempt(x)
 
 	return nil
 }
 
 // attempt starts the next attempt of a run. The caller holds s.mu.
-func (s *scheduler) attempt(j *job, x *execution) {
-	now := s.cfg.Clock.Now()
+func (s *scheduler) attempt(x *execution) {
+	j, now := x.owner, s.cfg.Clock.Now()
 	if x.attempts == 0 {
 		x.first = now
 	}
@@ -107,7 +108,7 @@ func (s *scheduler) attempt(j *job, x *execution) {
 	j.edit(func(pb *schedulerpb.Job) { pb.LastAttemptTime = timestamppb.New(now) })
 
 	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts}
-	try.fault, _ = s.faults.take(x.job, LostReply, Duplicate, Delay, Reset, Status)
+	try.fault, _ = s.faults.take(j.pb.GetName(), LostReply, Duplicate, Delay, Reset, Status)
 
 	s.work.Go(func() {
 		result := s.carry(s.ctx, try)
@@ -124,8 +125,8 @@ func (s *scheduler) land(x *execution, result verdict) {
 	s.flying--
 	x.attempting = false
 
-	j, found := s.jobs[x.job]
-	if !found || s.closed {
+	j := x.owner
+	if s.gone(x) {
 		return
 	}
 
@@ -153,11 +154,16 @@ func (s *scheduler) land(x *execution, result verdict) {
 	j.current = nil
 
 	if !j.waiting.IsZero() && j.pb.GetState() == schedulerpb.Job_ENABLED {
-		j.current = s.newExecution(x.job, j.waiting)
-		s.attempt(j, j.current)
+		j.current = s.newExecution(j, j.waiting)
+		s.attempt(j.current)
 	}
 
 	j.waiting = time.Time{}
+}
+
+// gone says that nothing follows for a run because its job was deleted or the cloud closed. The caller holds s.mu.
+func (s *scheduler) gone(x *execution) bool {
+	return s.closed || s.jobs[x.owner.pb.GetName()] != x.owner
 }
 
 // nextAttempt is the wait before the next attempt of a failed run, if there is to be one. To App Engine 503 is a fault of the system
@@ -177,10 +183,9 @@ func (s *scheduler) retry(x *execution) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	j, found := s.jobs[x.job]
-	if !found || s.closed || x.over {
+	if s.gone(x) || x.over {
 		return
 	}
 
-	s.attempt(j, x)
+	s.attempt(x)
 }

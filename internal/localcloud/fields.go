@@ -21,7 +21,7 @@ import (
 
 var (
 	groupPattern = regexp.MustCompile(`^projects/[A-Za-z0-9:.-]+/databases/(\(default\)|[a-z0-9-]+)/collectionGroups/[^/]+$`)
-	// defaultField holds the settings that every field without its own inherits.
+	// defaultFieldSuffix ends the name of the settings that every field without its own inherits.
 	defaultFieldSuffix = "/collectionGroups/__default__/fields/*"
 )
 
@@ -212,9 +212,9 @@ func (f *fields) UpdateField(_ context.Context, req *adminpb.UpdateFieldRequest)
 				"The collection group already has a TTL policy on the field %s. Only one field per collection group can have one.", other)
 		}
 
-		after.TtlConfig.State = adminpb.Field_TtlConfig_CREATING
+		after.GetTtlConfig().State = adminpb.Field_TtlConfig_CREATING
 	} else if after.GetTtlConfig() != nil {
-		after.TtlConfig.State = before.GetTtlConfig().GetState()
+		after.GetTtlConfig().State = before.GetTtlConfig().GetState()
 	}
 
 	f.store(after)

@@ -1,7 +1,6 @@
 package localcloud_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -32,7 +31,7 @@ func fieldsClient(t *testing.T, cloud *localcloud.Cloud, rest bool) *admin.Fires
 		open = admin.NewFirestoreAdminRESTClient
 	}
 
-	client, err := open(context.Background(), clientOptions(cloud, rest)...)
+	client, err := open(t.Context(), clientOptions(cloud, rest)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -465,7 +465,7 @@ func TestUnreachableTargetsFailWithoutAnAnswer(t *testing.T) {
 
 	for job, want := range map[string]string{
 		"app":            "no App Engine address is configured",
-		"topic":          "Pub/Sub targets are stored but not delivered",
+		"topic":          "the local cloud stores Pub/Sub targets but does not deliver to them",
 		"nightly-report": `send: Post "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`,
 	} {
 		got := cloud.Deliveries(job)

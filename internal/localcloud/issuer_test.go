@@ -85,7 +85,7 @@ func TestTokensAreReusedPerAccountAndAudience(t *testing.T) {
 	t.Parallel()
 
 	cloud := manual(t)
-	make := func(account, audience string) string {
+	sign := func(account, audience string) string {
 		token, err := cloud.Token(account, audience)
 		if err != nil {
 			t.Fatal(err)
@@ -94,12 +94,12 @@ func TestTokensAreReusedPerAccountAndAudience(t *testing.T) {
 		return token
 	}
 
-	first := make(account, "a")
-	if make(account, "a") != first {
+	first := sign(account, "a")
+	if sign(account, "a") != first {
 		t.Error("the token was signed again")
 	}
 
-	if make(account, "b") == first || make("x"+account, "a") == first {
+	if sign(account, "b") == first || sign("x"+account, "a") == first {
 		t.Error("a token was given out for another account or audience")
 	}
 }

@@ -1,7 +1,6 @@
 package localcloud_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func start(t *testing.T, cfg localcloud.Config) *localcloud.Cloud {
 	t.Helper()
 
-	cloud, err := localcloud.Start(context.Background(), cfg)
+	cloud, err := localcloud.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +63,7 @@ func schedulerClient(t *testing.T, cloud *localcloud.Cloud, rest bool) *schedule
 		open = scheduler.NewCloudSchedulerRESTClient
 	}
 
-	client, err := open(context.Background(), clientOptions(cloud, rest)...)
+	client, err := open(t.Context(), clientOptions(cloud, rest)...)
 	if err != nil {
 		t.Fatal(err)
 	}

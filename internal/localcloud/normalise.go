@@ -98,7 +98,7 @@ func normaliseHTTP(target *schedulerpb.HttpTarget) {
 		token.Scope = defaultScope
 	}
 
-	if target.Headers == nil {
+	if target.GetHeaders() == nil {
 		target.Headers = map[string]string{}
 	}
 
@@ -126,7 +126,7 @@ func normaliseAppEngine(target *schedulerpb.AppEngineHttpTarget, project string)
 		target.RelativeUri = "/"
 	}
 
-	if target.Headers == nil {
+	if target.GetHeaders() == nil {
 		target.Headers = map[string]string{}
 	}
 

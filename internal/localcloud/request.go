@@ -18,7 +18,7 @@ import (
 
 var (
 	errNoAppEngine = errors.New("no App Engine address is configured")
-	errPubsub      = errors.New("Pub/Sub targets are stored but not delivered")
+	errPubsub      = errors.New("the local cloud stores Pub/Sub targets but does not deliver to them")
 )
 
 // request builds what a target is sent.

@@ -221,8 +221,8 @@ func (s *scheduler) fall(name string, j *job, at time.Time) {
 		}
 	}
 
-	j.current = s.newExecution(name, at)
-	s.attempt(j, j.current)
+	j.current = s.newExecution(j, at)
+	s.attempt(j.current)
 }
 
 // close ends firing: what is in flight may land within the grace and is cut then.

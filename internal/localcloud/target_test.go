@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func (tg *target) requests() []received {
 	tg.mu.Lock()
 	defer tg.mu.Unlock()
 
-	return append([]received(nil), tg.seen...)
+	return slices.Clone(tg.seen)
 }
 
 // failing answers 500 to the first n requests.

@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -80,12 +81,9 @@ func validateHTTP(target *schedulerpb.HttpTarget, project string) error {
 		return invalid("HttpTarget.uri has %d characters after encoding. It must not be longer than %d.", n, longestURI)
 	}
 
-	switch target.GetHttpMethod() {
-	case schedulerpb.HttpMethod_POST, schedulerpb.HttpMethod_PUT, schedulerpb.HttpMethod_PATCH:
-	default:
-		if len(target.GetBody()) > 0 {
-			return invalid("HttpTarget.body is only allowed with the methods POST, PUT and PATCH.")
-		}
+	withBody := []schedulerpb.HttpMethod{schedulerpb.HttpMethod_POST, schedulerpb.HttpMethod_PUT, schedulerpb.HttpMethod_PATCH}
+	if len(target.GetBody()) > 0 && !slices.Contains(withBody, target.GetHttpMethod()) {
+		return invalid("HttpTarget.body is only allowed with the methods POST, PUT and PATCH.")
 	}
 
 	err = validateHeaders("HttpTarget", target.GetHeaders())
@@ -110,14 +108,13 @@ func validateAppEngine(target *schedulerpb.AppEngineHttpTarget) error {
 			longestURI)
 	}
 
-	switch target.GetHttpMethod() {
-	case schedulerpb.HttpMethod_PATCH, schedulerpb.HttpMethod_OPTIONS:
-		return invalid("AppEngineHttpTarget.http_method must not be %s.", target.GetHttpMethod())
-	case schedulerpb.HttpMethod_POST, schedulerpb.HttpMethod_PUT:
-	default:
-		if len(target.GetBody()) > 0 {
-			return invalid("AppEngineHttpTarget.body is only allowed with the methods POST and PUT.")
-		}
+	method := target.GetHttpMethod()
+	if method == schedulerpb.HttpMethod_PATCH || method == schedulerpb.HttpMethod_OPTIONS {
+		return invalid("AppEngineHttpTarget.http_method must not be %s.", method)
+	}
+
+	if len(target.GetBody()) > 0 && method != schedulerpb.HttpMethod_POST && method != schedulerpb.HttpMethod_PUT {
+		return invalid("AppEngineHttpTarget.body is only allowed with the methods POST and PUT.")
 	}
 
 	return validateHeaders("AppEngineHttpTarget", target.GetHeaders())
