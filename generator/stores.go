@@ -46,6 +46,11 @@ func Stores() []Store {
 			Example: "redis://my-host:6379/0", Password: "REDISCLI_AUTH",
 		},
 		{
+			Name: "spanner", Title: "Spanner", Package: "spannerclaim",
+			Example:  "spanner://projects/my-project/instances/my-instance/databases/my-database",
+			Prepared: true, Transaction: true, Role: "roles/spanner.databaseUser",
+		},
+		{
 			Name: "sqlite", Title: "SQLite", Package: "sqliteclaim",
 			Example: "sqlite:///var/lib/handler/claims.db", OneHost: true, Transaction: true,
 		},
