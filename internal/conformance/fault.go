@@ -14,7 +14,7 @@ import (
 // Fault is what goes wrong with one call to a store.
 type Fault int
 
-// The faults. Each but Slow and None returns an error, and the caller cannot tell which it was.
+// The faults. Each but None, Slow and Resent returns an error, and the caller cannot tell which it was.
 const (
 	None        Fault = iota
 	RequestLost       // not applied
@@ -24,6 +24,7 @@ const (
 	Storm             // the store gives the call up as contended: not applied, claim.ErrConflict
 	Slow              // applied, answered late
 	Hang              // applied, never answered: the caller's deadline ends it
+	Resent            // applied, and sent once more by the client's own retry, whose answer is what the caller gets
 )
 
 // errFault is wrapped by every injected error.
@@ -116,6 +117,10 @@ func (f *Faulty) call(ctx context.Context, c Call, do func(context.Context) (cla
 		<-ctx.Done()
 
 		return failed("%s: %w", ctx.Err())
+	case Resent:
+		_, _, _ = do(ctx)
+
+		return do(ctx)
 	case Slow:
 		snap, ok, err := do(ctx)
 

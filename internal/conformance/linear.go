@@ -225,7 +225,7 @@ func (h *run) fault(c Call) Fault {
 		return None
 	}
 
-	faults := []Fault{RequestLost, ReplyLost, Late, Reset, Storm, Slow}
+	faults := []Fault{RequestLost, ReplyLost, Late, Reset, Storm, Slow, Resent}
 	if h.writes == 2 {
 		faults = faults[:4]
 	}

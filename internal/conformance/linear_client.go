@@ -54,7 +54,7 @@ func (h *run) contend(ctx context.Context, client int) {
 			p = h.process(client, life)
 		}
 
-		time.Sleep(time.Duration(rand.Int64N(int64(h.lease / 4))))
+		time.Sleep(time.Duration(rand.Int64N(int64(h.lease / 2))))
 	}
 }
 
