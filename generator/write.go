@@ -66,7 +66,7 @@ func writeInto(root *os.Root, dir string, planned manifest, files []File, mode M
 // openFolder opens the folder. Nil: it does not exist and Check must not create it.
 func openFolder(dir string, mode Mode) (*os.Root, error) {
 	if mode != Check {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // source folders are readable by all
 			return nil, fmt.Errorf("create the handler's folder: %w", err)
 		}
 	}
