@@ -31,6 +31,8 @@ func subjects() map[string]func(*testing.T) subject {
 		"sqlite":    sqliteSubject,
 		"firestore": firestoreSubject,
 		"postgres":  postgresSubject,
+		"redis":     redisSubject,
+		"spanner":   spannerSubject,
 	}
 }
 
