@@ -65,15 +65,11 @@ func (m model) settings(getenv func(string) string, diags *diag.Diagnostics) (se
 	if m.AccessToken.ValueString() == "" && m.Credentials.ValueString() != "" {
 		settings.AccessToken = ""
 	}
+	checkProject("project", settings.Project, diags)
+	checkProject("billing_project", settings.BillingProject, diags)
+	checkSettings(settings, diags)
 	settings.UserProjectOverride = m.userProjectOverride(getenv, diags)
 	settings.RequestTimeout = m.requestTimeout(diags)
-	for attribute, endpoint := range map[string]string{
-		"cloud_scheduler_custom_endpoint": settings.SchedulerEndpoint, "firestore_custom_endpoint": settings.FirestoreEndpoint,
-	} {
-		if _, err := google.ParseEndpoint(endpoint); err != nil {
-			diags.AddAttributeError(path.Root(attribute), attribute+" of the provider cannot be used", err.Error()+".")
-		}
-	}
 	return settings, unknown
 }
 

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,11 +70,24 @@ func (*RunID) Run(ctx context.Context, req function.RunRequest, resp *function.R
 		return
 	}
 	full, err := identity.Name()
-	if err != nil {
+	var bad *run.NameError
+	switch {
+	case errors.As(err, &bad):
+		resp.Error = function.NewFuncError(fmt.Sprintf("%s: %q cannot be part of a run's name: it must match %s", where(bad.Part), bad.Value, bad.Allowed))
+		return
+	case err != nil:
 		resp.Error = function.NewFuncError(err.Error())
 		return
 	}
 	resp.Error = resp.Result.Set(ctx, run.ID(full))
+}
+
+// where is the argument that a part of the name comes from.
+func where(part string) string {
+	if part == "scope" {
+		return "options: run_scope"
+	}
+	return "job"
 }
 
 // readOptions reads the optional object.
@@ -108,6 +122,9 @@ func readOption(name string, value attr.Value, identity *run.Identity) *function
 		identity.Scope = text.ValueString()
 	case name == "run_id_format" && isText:
 		identity.Format = run.Format(text.ValueString())
+		if identity.Format != run.FormatV1 && identity.Format != run.FormatSample {
+			return function.NewArgumentFuncError(2, fmt.Sprintf("options: run_id_format: %q is neither v1 nor sample", text.ValueString()))
+		}
 	default:
 		return function.NewArgumentFuncError(2,
 			fmt.Sprintf("options: %s = %s is none of forced (a bool), run_scope and run_id_format (strings)", name, value))

@@ -82,7 +82,7 @@ func refusals() map[string]refusal {
 		},
 		"http_target.oidc_token.audience":               {oidc: object{"audience": "https://reports-abc.a.run.app/run?key=1"}},
 		"http_target.oauth_token.service_account_email": {oauth: object{"service_account_email": "nobody"}},
-		"http_target.oauth_token.scope":                 {oauth: object{"scope": ""}},
+		"http_target.oauth_token.scope":                 {oauth: object{"scope": "cloud-platform"}},
 
 		"retry_config.retry_count":          {retry: object{"retry_count": 6}},
 		"retry_config.max_retry_duration":   {retry: object{"max_retry_duration": "-1s"}},

@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -67,6 +68,11 @@ func (s specReader) oauth(ctx context.Context, list types.List) jobspec.Value[jo
 	token, unknown := only[oauthToken](ctx, list, s.diags)
 	if token == nil {
 		return absent[jobspec.OAuthToken](unknown)
+	}
+	if scope := token.Scope.ValueString(); !token.Scope.IsNull() && !token.Scope.IsUnknown() && !strings.HasPrefix(scope, "https://") {
+		at := path.Root("http_target").AtListIndex(0).AtName("oauth_token").AtListIndex(0).AtName("scope")
+		s.diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: %q is not a scope", inWords(at), s.job, scope),
+			"A scope says what the token allows.\n\nWrite the whole scope, or leave it out for "+cloudPlatformScope+".")
 	}
 	return jobspec.Known(jobspec.OAuthToken{ServiceAccountEmail: stringOf(token.ServiceAccountEmail), Scope: stringOf(token.Scope)})
 }

@@ -55,26 +55,43 @@ func (s Settings) credentials() (*auth.Credentials, error) {
 }
 
 func (s Settings) baseCredentials() (*auth.Credentials, error) {
-	options := &credentials.DetectOptions{Scopes: s.scopes(), UniverseDomain: s.UniverseDomain}
-	switch {
-	case s.AccessToken != "":
+	if s.AccessToken != "" {
 		return auth.NewCredentials(&auth.CredentialsOptions{TokenProvider: fixedToken(s.AccessToken)}), nil
-	case strings.HasPrefix(strings.TrimSpace(s.Credentials), "{"):
-		options.CredentialsJSON = []byte(s.Credentials)
-	case s.Credentials != "":
-		content, err := os.ReadFile(s.Credentials)
-		if err != nil {
-			// The text may be a key that somebody pasted without its braces, so it is not repeated.
-			return nil, errors.New("credentials is neither a JSON key nor the path of a readable file: pass the file's content or its path")
-		}
-		options.CredentialsJSON = content
 	}
-	creds, err := credentials.DetectDefault(options)
+	content, err := s.credentialsContent()
+	if err != nil {
+		return nil, err
+	}
+	creds, err := credentials.DetectDefault(&credentials.DetectOptions{
+		Scopes: s.scopes(), UniverseDomain: s.UniverseDomain, CredentialsJSON: content,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("no usable credentials (set credentials or access_token in the provider block, or run "+
 			"`gcloud auth application-default login`): %w", err)
 	}
 	return creds, nil
+}
+
+// CheckCredentials says whether credentials can be read; what is in them is checked when they are first used.
+func (s Settings) CheckCredentials() error {
+	if s.AccessToken != "" {
+		return nil
+	}
+	_, err := s.credentialsContent()
+	return err
+}
+
+// credentialsContent is the JSON of the credentials, nil when there are none. An error does not repeat the text: it may be a key that
+// somebody pasted without its braces.
+func (s Settings) credentialsContent() ([]byte, error) {
+	if s.Credentials == "" || strings.HasPrefix(strings.TrimSpace(s.Credentials), "{") {
+		return []byte(s.Credentials), nil
+	}
+	content, err := os.ReadFile(s.Credentials)
+	if err != nil {
+		return nil, errors.New("credentials is neither a JSON key nor the path of a readable file: pass the file's content or its path")
+	}
+	return content, nil
 }
 
 // fixedToken is an access token that the user obtained; when it ends, so does the run.

@@ -45,6 +45,16 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 	return Endpoint{Address: net.JoinHostPort(u.Hostname(), port), Loopback: loopback}, nil
 }
 
+// Loopback says whether all requests stay on this machine, so that no credentials are ever used.
+func (s Settings) Loopback() bool {
+	for _, raw := range []string{s.SchedulerEndpoint, s.FirestoreEndpoint} {
+		if endpoint, err := ParseEndpoint(raw); err != nil || !endpoint.Loopback {
+			return false
+		}
+	}
+	return true
+}
+
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
