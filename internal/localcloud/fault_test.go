@@ -153,14 +153,14 @@ func TestResetBreaksTheConnectionAfterTheRequestWasSent(t *testing.T) {
 	t.Parallel()
 
 	broken := make(chan struct{}, 1)
-	first := true
-	cloud, _ := faulty(t, func(_ http.ResponseWriter, r *http.Request) {
-		if first {
-			first = false
 
+	var first sync.Once
+
+	cloud, _ := faulty(t, func(_ http.ResponseWriter, r *http.Request) {
+		first.Do(func() {
 			<-r.Context().Done()
 			broken <- struct{}{}
-		}
+		})
 	}, localcloud.Fault{Kind: localcloud.Reset, After: 10 * time.Millisecond})
 	advance(t, cloud, 6*time.Minute)
 	<-broken
