@@ -1,0 +1,194 @@
+package planlint
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+)
+
+// node is one value of a resource: what it is, whether it is known, whether it may be shown, and the expression that gives it.
+type node struct {
+	value, unknown, sensitive any
+	// expression is the part of the configuration that gives the value. With configured, one that is missing there is computed by
+	// the provider: while it is not known, nobody has set it.
+	expression any
+	configured bool
+	// hide makes sensitive values unknown, for telling which messages depend on them.
+	hide bool
+}
+
+// isUnknown says that the value is not known before apply.
+func (n node) isUnknown() bool {
+	return n.unknown == true && !(n.configured && n.expression == nil) || n.hide && n.sensitive == true
+}
+
+// attribute is a part of an object.
+func (n node) attribute(name string) node {
+	child := n
+	child.value = within(n.value, name)
+	if n.unknown != true {
+		child.unknown = within(n.unknown, name)
+	}
+	if n.sensitive != true {
+		child.sensitive = within(n.sensitive, name)
+	}
+	if n.configured {
+		child.expression = within(n.expression, name)
+	}
+	return child
+}
+
+func within(object any, name string) any {
+	m, _ := object.(map[string]any)
+	return m[name]
+}
+
+// item is an element of a list.
+func (n node) item(i int) node {
+	child := n
+	child.value = at(n.value, i)
+	if n.unknown != true {
+		child.unknown = at(n.unknown, i)
+	}
+	if n.sensitive != true {
+		child.sensitive = at(n.sensitive, i)
+	}
+	// The blocks that a dynamic block makes are not part of the configuration's JSON.
+	blocks, listed := n.expression.([]any)
+	child.configured = n.configured && listed && i < len(blocks)
+	child.expression = at(n.expression, i)
+	return child
+}
+
+func at(list any, i int) any {
+	items, _ := list.([]any)
+	if i < len(items) {
+		return items[i]
+	}
+	return nil
+}
+
+// block is a block that is there once. The value is Unset when it is not there, Unknown when that is not known.
+func (n node) block(name string) (node, jobspec.Value[struct{}]) {
+	list := n.attribute(name)
+	// A dynamic block is not part of the configuration's JSON: one that is not known has been declared all the same.
+	if list.unknown == true || list.isUnknown() {
+		return node{}, jobspec.Unknown[struct{}]()
+	}
+	switch value := list.value.(type) {
+	case []any:
+		if len(value) > 0 {
+			return list.item(0), jobspec.Known(struct{}{})
+		}
+	case map[string]any:
+		return list, jobspec.Known(struct{}{})
+	}
+	return node{}, jobspec.Unset[struct{}]()
+}
+
+// each lists the elements of a list, and false when it is not known.
+func (n node) each() ([]node, bool) {
+	if n.isUnknown() {
+		return nil, false
+	}
+	items, _ := n.value.([]any)
+	nodes := make([]node, len(items))
+	for i := range items {
+		nodes[i] = n.item(i)
+	}
+	return nodes, true
+}
+
+// absent is what a value that is not there is: unset, or not known.
+func absent[T any](n node) jobspec.Value[T] {
+	if n.isUnknown() {
+		return jobspec.Unknown[T]()
+	}
+	return jobspec.Unset[T]()
+}
+
+func (n node) text() jobspec.Value[string] {
+	if text, ok := n.value.(string); ok && !n.isUnknown() {
+		return jobspec.Known(text)
+	}
+	return absent[string](n)
+}
+
+func (n node) boolean() jobspec.Value[bool] {
+	if flag, ok := n.value.(bool); ok && !n.isUnknown() {
+		return jobspec.Known(flag)
+	}
+	return absent[bool](n)
+}
+
+func (n node) integer() jobspec.Value[int] {
+	if number, ok := n.value.(float64); ok && !n.isUnknown() && math.Abs(number) < 1<<53 {
+		return jobspec.Known(int(number))
+	}
+	return absent[int](n)
+}
+
+// secondsOf is a number of seconds.
+func (n node) secondsOf() jobspec.Value[time.Duration] {
+	if number, ok := n.integer().Get(); ok {
+		return jobspec.Known(time.Duration(number) * time.Second)
+	}
+	return absent[time.Duration](n)
+}
+
+// texts is a map of strings of which each may still be unknown.
+func (n node) texts() jobspec.Value[map[string]jobspec.Value[string]] {
+	if n.isUnknown() {
+		return jobspec.Unknown[map[string]jobspec.Value[string]]()
+	}
+	values, isMap := n.value.(map[string]any)
+	unknown, partly := n.unknown.(map[string]any)
+	if !isMap && !partly {
+		return jobspec.Unset[map[string]jobspec.Value[string]]()
+	}
+	// The expressions of a map's elements are not told apart by the configuration's JSON.
+	n.configured = false
+	texts := make(map[string]jobspec.Value[string], len(values))
+	for key := range values {
+		texts[key] = n.attribute(key).text()
+	}
+	for key := range unknown { // an element that is not known has no value at all
+		texts[key] = n.attribute(key).text()
+	}
+	return jobspec.Known(texts)
+}
+
+// sensitiveInside says whether anything at or below the value is sensitive.
+func sensitiveInside(mark any) bool {
+	switch mark := mark.(type) {
+	case bool:
+		return mark
+	case []any:
+		for _, item := range mark {
+			if sensitiveInside(item) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, item := range mark {
+			if sensitiveInside(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parsed is raw JSON as plain values; nil when there is none.
+func parsed(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil { // a part of a document that was read already is always valid
+		return nil
+	}
+	return v
+}
