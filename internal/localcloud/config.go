@@ -73,7 +73,11 @@ func (c Config) withDefaults() (Config, error) {
 		c.OperationTime = defaultOperationTime
 	}
 
-	if c.History <= 0 {
+	if c.History < 0 {
+		return c, fmt.Errorf("history is %d: it must not be negative", c.History)
+	}
+
+	if c.History == 0 {
 		c.History = defaultHistory
 	}
 

@@ -55,7 +55,7 @@ func clientOptions(cloud *localcloud.Cloud, rest bool) []option.ClientOption {
 }
 
 // schedulerClient is the official client, over either transport.
-func schedulerClient(t *testing.T, cloud *localcloud.Cloud, rest bool) *scheduler.CloudSchedulerClient {
+func schedulerClient(t testing.TB, cloud *localcloud.Cloud, rest bool) *scheduler.CloudSchedulerClient {
 	t.Helper()
 
 	open := scheduler.NewCloudSchedulerClient

@@ -50,7 +50,7 @@ func newScheduler(cfg Config, tokens *issuer) *scheduler {
 	own := transport.Clone()
 	// Targets are called directly, as in life; a proxy of this machine must not see them.
 	own.Proxy = nil
-	own.MaxIdleConnsPerHost = 64
+	own.MaxIdleConns, own.MaxIdleConnsPerHost = 1024, 256
 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &scheduler{
