@@ -37,10 +37,15 @@ func (c *Claimer) get(ctx context.Context, id string) (Snapshot, error) {
 }
 
 func (c *Claimer) call(ctx context.Context, verb, id string, do func(context.Context) (Snapshot, bool, error)) (Snapshot, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-
 	sent := c.clock.moment()
+
+	if end, ok := ctx.Deadline(); !ok || end.Sub(sent.mono) > c.timeout {
+		var cancel context.CancelFunc
+
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+
 	snap, ok, err := do(ctx)
 	received := c.clock.moment()
 
