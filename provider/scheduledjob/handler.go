@@ -13,6 +13,7 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/explain"
 )
 
 // handlerFiles plans the files of the handler block. Unknown: something they follow from is not known yet. Nil: there is no block.
@@ -68,7 +69,7 @@ func (m model) generatorSpec(block *handlerSpec) generator.Spec {
 
 func (m model) refuseHandler(err error, diags *diag.Diagnostics) {
 	at := handlerPath(err)
-	diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: the handler cannot be generated", inWords(at), m.Name.ValueString()), err.Error()+".")
+	diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: the handler cannot be generated", explain.Words(at), m.Name.ValueString()), err.Error()+".")
 }
 
 // handlerPath is the attribute that a generator's error is about.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/explain"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
 )
 
@@ -71,7 +72,7 @@ func (s specReader) oauth(ctx context.Context, list types.List) jobspec.Value[jo
 	}
 	if scope := token.Scope.ValueString(); !token.Scope.IsNull() && !token.Scope.IsUnknown() && !strings.HasPrefix(scope, "https://") {
 		at := path.Root("http_target").AtListIndex(0).AtName("oauth_token").AtListIndex(0).AtName("scope")
-		s.diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: %q is not a scope", inWords(at), s.job, scope),
+		s.diags.AddAttributeError(at, fmt.Sprintf("%s of job %q: %q is not a scope", explain.Words(at), s.job, scope),
 			"A scope says what the token allows.\n\nWrite the whole scope, or leave it out for "+cloudPlatformScope+".")
 	}
 	return jobspec.Known(jobspec.OAuthToken{ServiceAccountEmail: stringOf(token.ServiceAccountEmail), Scope: stringOf(token.Scope)})
@@ -145,7 +146,7 @@ func (s specReader) duration(v spelling.Value, at path.Path) jobspec.Value[time.
 	d, err := time.ParseDuration(v.ValueString())
 	if err != nil {
 		s.diags.AddAttributeError(at,
-			fmt.Sprintf("%s of job %q is not a duration", inWords(at), s.job),
+			fmt.Sprintf("%s of job %q is not a duration", explain.Words(at), s.job),
 			fmt.Sprintf("%q cannot be read. Write a number and a unit, such as \"180s\", \"3m\" or \"1h30m\".", v.ValueString()))
 		return jobspec.Unknown[time.Duration]()
 	}

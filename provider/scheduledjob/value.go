@@ -2,11 +2,9 @@ package scheduledjob
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
@@ -106,17 +104,3 @@ func toMap(values map[string]jobspec.Value[string]) types.Map {
 
 // seconds writes a duration as the API does, 180s.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
-
-// inWords is an attribute's path as messages write it, retry_config.min_backoff_duration: a block that is there once needs no index.
-func inWords(at path.Path) string {
-	var words []string
-	for _, step := range at.Steps() {
-		switch step := step.(type) {
-		case path.PathStepAttributeName:
-			words = append(words, string(step))
-		case path.PathStepElementKeyString:
-			words = append(words, string(step))
-		}
-	}
-	return strings.Join(words, ".")
-}

@@ -16,7 +16,7 @@ import (
 type Protocol struct{ tfprotov6.ProviderServer }
 
 // NewProtocol is a provider that is not configured.
-func NewProtocol(t *testing.T) Protocol {
+func NewProtocol(t testing.TB) Protocol {
 	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("dev")())()
 	if err != nil {
@@ -29,7 +29,7 @@ func NewProtocol(t *testing.T) Protocol {
 type Object map[string]any
 
 // Value is the object as the protocol carries it.
-func (o Object) Value(t *testing.T) *tfprotov6.DynamicValue {
+func (o Object) Value(t testing.TB) *tfprotov6.DynamicValue {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o Object) Value(t *testing.T) *tfprotov6.DynamicValue {
 }
 
 // ValidateResource is what the provider says of a resource's configuration.
-func (p Protocol) ValidateResource(t *testing.T, typeName string, config Object) []*tfprotov6.Diagnostic {
+func (p Protocol) ValidateResource(t testing.TB, typeName string, config Object) []*tfprotov6.Diagnostic {
 	t.Helper()
 	resp, err := p.ValidateResourceConfig(context.Background(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: typeName, Config: config.Value(t),
@@ -51,7 +51,7 @@ func (p Protocol) ValidateResource(t *testing.T, typeName string, config Object)
 }
 
 // Configure hands the provider block to the provider.
-func (p Protocol) Configure(t *testing.T, config Object) []*tfprotov6.Diagnostic {
+func (p Protocol) Configure(t testing.TB, config Object) []*tfprotov6.Diagnostic {
 	t.Helper()
 	resp, err := p.ConfigureProvider(context.Background(), &tfprotov6.ConfigureProviderRequest{Config: config.Value(t)})
 	if err != nil {

@@ -34,7 +34,7 @@ func Error(op Operation, err error) diag.Diagnostic {
 	if op.Attribute != nil {
 		if found, ok := op.Attribute(violatedField(err), detail); ok {
 			at = found
-			detail = at.String() + ": " + detail
+			detail = Words(at) + ": " + detail
 		}
 	}
 	summary := fmt.Sprintf("Unable to %s %s %q", op.Verb, op.Noun, op.Name)
