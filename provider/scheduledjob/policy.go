@@ -23,6 +23,12 @@ func (m model) managedCollection() (ttl.Collection, bool) {
 	return ttl.ParseStore(store.ValueString())
 }
 
+// samePolicy says whether the plan wants the policy that is there already, so that whoever may not set it can change all else.
+func samePolicy(plan, state model) bool {
+	wanted, there := plan.EffectiveDeduplication.Attributes(), state.EffectiveDeduplication.Attributes()
+	return wanted["ttl_policy"].Equal(there["ttl_policy"]) && wanted["store"].Equal(there["store"])
+}
+
 // ensurePolicy sets the expiry policy before the job can make records that it is to remove.
 func (r *Resource) ensurePolicy(ctx context.Context, plan model) diag.Diagnostics {
 	var diags diag.Diagnostics

@@ -37,11 +37,16 @@ func TestJobIsContentWithAPolicyThatNeedsRepair(t *testing.T) {
 		}))
 }
 
-func TestJobIsPlannedByAnIdentityThatMayNotReadThePolicy(t *testing.T) {
+func TestJobIsPlannedAndChangedByAnIdentityThatMayNotTouchThePolicy(t *testing.T) {
 	t.Parallel()
 	cloud := acctest.Cloud(t)
+	forbid := func() {
+		cloud.FailNext("GetField", codes.PermissionDenied, "lacks permission", 100)
+		cloud.FailNext("UpdateField", codes.PermissionDenied, "lacks permission", 100)
+	}
 	run(t, apply(cloud, job{}, plancheck.ResourceActionCreate),
-		before(unchanged(cloud, job{}), func() { cloud.FailNext("GetField", codes.PermissionDenied, "lacks permission", 3) }))
+		before(unchanged(cloud, job{}), forbid),
+		apply(cloud, job{root: `description = "new"`}, plancheck.ResourceActionUpdate))
 }
 
 func TestJobLeavesAPolicyThatItDoesNotManage(t *testing.T) {

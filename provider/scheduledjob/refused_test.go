@@ -92,12 +92,16 @@ func TestJobIsPatientWhileTheServerIsBusy(t *testing.T) {
 	run(t, apply(cloud, job{}, plancheck.ResourceActionCreate))
 }
 
-// The reply of the first request is lost; the second finds the name taken by this very job.
+// A creation whose reply is lost has happened: whether it is tried again and finds the name taken by this very job, or given up.
 func TestJobWhoseCreationReplyIsLostIsItsOwn(t *testing.T) {
 	t.Parallel()
-	cloud := acctest.Cloud(t)
-	cloud.FailAfter("CreateJob", codes.Unavailable, "the reply is lost", 1)
-	run(t, apply(cloud, job{}, plancheck.ResourceActionCreate))
+	for _, code := range []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Internal} {
+		protocol, cloud := acctest.Start(t)
+		cloud.FailAfter("CreateJob", code, "the reply is lost", 1)
+		if got := protocol.Attribute(t, create(t, protocol, refusal{}.config()), "state"); got != "ENABLED" {
+			t.Errorf("%s: state %q", code, got)
+		}
+	}
 }
 
 func TestJobWhoseUpdateFailedIsUpdatedAgain(t *testing.T) {

@@ -28,7 +28,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	defer cancel()
 
 	r.writeHandler(ctx, plan, config, &resp.Diagnostics)
-	resp.Diagnostics.Append(r.ensurePolicy(ctx, plan)...)
+	if !samePolicy(plan, state) {
+		resp.Diagnostics.Append(r.ensurePolicy(ctx, plan)...)
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/google"
 )
 
-// Create makes a job. When a request's reply was lost and the next one finds the name taken by exactly the job that was sent,
-// that job is the one created.
+// Create makes a job. When a reply was lost, and the name is then taken by exactly the job that was sent, that job is the one
+// created.
 func (c *Client) Create(ctx context.Context, name Name, job *schedulerpb.Job) (*schedulerpb.Job, error) {
 	ambiguous := false
 	created, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
@@ -20,10 +20,14 @@ func (c *Client) Create(ctx context.Context, name Name, job *schedulerpb.Job) (*
 		ambiguous = ambiguous || err != nil && google.Ambiguous(err)
 		return created, err
 	})
-	if ambiguous && status.Code(err) == codes.AlreadyExists {
-		if found, getErr := c.Get(ctx, name); getErr == nil && sameDefinition(found, job) {
-			return found, nil
-		}
+	if err == nil || !ambiguous || status.Code(err) != codes.AlreadyExists && !google.Ambiguous(err) {
+		return created, err
+	}
+	// The time for the creation may be up; that must not keep what was created from being seen.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
+	defer cancel()
+	if found, getErr := c.Get(ctx, name); getErr == nil && sameDefinition(found, job) {
+		return found, nil
 	}
 	return created, err
 }
