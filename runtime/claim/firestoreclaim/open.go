@@ -15,8 +15,8 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
 )
 
-// openTimeout bounds the read that Open makes.
-const openTimeout = 10 * time.Second
+// openTimeout bounds the read that Open makes: a cold start connects and fetches a token first.
+const openTimeout = 30 * time.Second
 
 var form = driver.Form{
 	Store:   "firestore",

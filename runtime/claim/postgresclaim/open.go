@@ -16,7 +16,7 @@ import (
 
 const (
 	// openTimeout bounds the read that Open makes.
-	openTimeout = 10 * time.Second
+	openTimeout = 30 * time.Second
 	// setLockTimeout makes a wait for a lock end before the claimer's deadline for a store does, as a conflict.
 	setLockTimeout = "SET lock_timeout = '1s'"
 )

@@ -15,7 +15,7 @@ import (
 
 const (
 	// openTimeout bounds the calls that Open makes.
-	openTimeout = 10 * time.Second
+	openTimeout = 30 * time.Second
 	// envPassword is where redis-cli, too, takes the password from.
 	envPassword = "REDISCLI_AUTH"
 )

@@ -50,7 +50,7 @@ func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Sn
 
 	r = driver.Normal(r)
 
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	call, cancel := bounded(ctx)
 	defer cancel()
 
 	at, err := s.client.Apply(call, []*spanner.Mutation{spanner.Insert(s.table, columns(), values(id, r))}, spanner.ApplyAtLeastOnce())
@@ -73,7 +73,7 @@ func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.
 
 	r = driver.Normal(r)
 
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	call, cancel := bounded(ctx)
 	defer cancel()
 
 	done, err := s.client.ReadWriteTransactionWithOptions(call, func(ctx context.Context, tx *spanner.ReadWriteTransaction) error {
@@ -117,7 +117,7 @@ func (s *Store) lost(ctx context.Context, id string) (claim.Snapshot, bool, erro
 
 // Get returns the record of the run, by a strong read, and the read's timestamp.
 func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := bounded(ctx)
 	defer cancel()
 
 	read := s.client.Single()
@@ -200,6 +200,15 @@ func (s *Store) Close() error {
 	}
 
 	return nil
+}
+
+// bounded gives a call its end where the caller has set none.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, set := ctx.Deadline(); set {
+		return context.WithCancel(ctx)
+	}
+
+	return context.WithTimeout(ctx, callTimeout)
 }
 
 // classify marks errors that a retry may mend. Nil stays nil.
