@@ -86,7 +86,7 @@ func OnOpenTofu(t *testing.T, pattern string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child := exec.CommandContext(t.Context(), self, "-test.run="+pattern, "-test.timeout=8m")
+	child := exec.CommandContext(t.Context(), self, "-test.run="+pattern, "-test.timeout=25m")
 	child.Env = append(os.Environ(), envCLI+"="+path)
 	if output, err := child.CombinedOutput(); err != nil {
 		t.Errorf("with %s: %v\n%s", path, err, output)
