@@ -65,19 +65,28 @@ func singleReference(e any) bool {
 	return first != ""
 }
 
-// email is the address of a service account, known or about to be.
+// email is the address of a service account, known or about to be; false when it is not.
 func (c *checker) email(r *resource) (string, bool) {
+	email, seen := c.emails[r]
+	if !seen {
+		email = c.readEmail(r)
+		c.emails[r] = email
+	}
+	return email, email != ""
+}
+
+func (c *checker) readEmail(r *resource) string {
 	n := r.planned()
 	if email, ok := n.attribute("email").text().Get(); ok {
-		return email, true
+		return email
 	}
 	id, known := n.attribute("account_id").text().Get()
 	project, placed := c.place(r, n, "project").Get()
 	if !known || !placed || sensitiveInside(n.sensitive) {
-		return "", false
+		return ""
 	}
 	if domain, name, scoped := strings.Cut(project, ":"); scoped {
 		project = name + "." + domain
 	}
-	return id + "@" + project + ".iam.gserviceaccount.com", true
+	return id + "@" + project + ".iam.gserviceaccount.com"
 }

@@ -7,40 +7,68 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/unixcron"
 )
 
+// jobChange is what a change does to what names a job's runs and to whether it fires. The zero jobChange is none.
+type jobChange struct {
+	changed            bool
+	attributes         [3]attributeChange // name, project, region
+	scopeWas, scopeNow jobspec.Value[string]
+	zone, paused       attributeChange
+}
+
+// attributeChange is one attribute before and after.
+type attributeChange struct {
+	name     string
+	was, now node
+	value    jobspec.Value[string] // after, with the provider's default
+}
+
+// changeOf reads the change of a job.
+func (c *checker) changeOf(r *resource, after node) jobChange {
+	if !r.was() {
+		return jobChange{}
+	}
+	before := r.prior()
+	both := func(name string) attributeChange {
+		return attributeChange{name: name, was: before.attribute(name), now: after.attribute(name), value: after.attribute(name).text()}
+	}
+	change := jobChange{
+		changed: true, attributes: [3]attributeChange{both("name"), both("project"), both("region")}, scopeWas: scopeOf(before),
+		scopeNow: scopeOf(after), zone: both("time_zone"), paused: both("paused"),
+	}
+	for i := 1; i < len(change.attributes); i++ {
+		change.attributes[i].value = c.place(r, after, change.attributes[i].name)
+	}
+	return change
+}
+
 // checkChange judges what a change of a job does to runs that may be in flight.
-func (c *checker) checkChange(r *resource) {
-	if r.kind != typeOurJob && r.kind != typeGoogleJob || !r.was() || !r.stays() {
+func (c *checker) checkChange(j *job) {
+	if !j.change.changed {
 		return
 	}
-	before, after := r.prior(), r.planned()
-	c.checkMove(r, before, after)
-	c.checkZone(r, before, after)
-	c.checkResume(r, before, after)
+	c.checkMove(j)
+	c.checkZone(j)
+	c.checkResume(j)
 }
 
 // checkMove finds changes of name, project or region: each makes another job, whose runs have other names.
-func (c *checker) checkMove(r *resource, before, after node) {
-	if !r.replaced() {
+func (c *checker) checkMove(j *job) {
+	if !j.replaced() {
 		return
 	}
-	if scope, ok := scopeOf(before).Get(); ok && scope != "" && differs(jobspec.Known(scope), scopeOf(after)) == no {
+	if scope, ok := j.change.scopeWas.Get(); ok && scope != "" && differs(j.change.scopeWas, j.change.scopeNow) == no {
 		return // the scope takes the place of name, project and region in the names of runs
 	}
-	for _, attribute := range []string{"name", "project", "region"} {
-		was, now := before.attribute(attribute), after.attribute(attribute)
-		value := now.text()
-		if attribute != "name" {
-			value = c.place(r, after, attribute)
-		}
-		old, known := was.text().Get()
+	for _, a := range j.change.attributes {
+		old, known := a.was.text().Get()
 		switch {
 		case !known:
-		case value.IsUnknown():
-			c.wait(r, ruleJobMoved)
-		case value.OrZero() != old:
-			c.report(r, Finding{
-				Rule: ruleJobMoved, Path: jobspec.Path{attribute},
-				Summary: fmt.Sprintf("%s: %s changes from %s to %s", r.address, attribute, shown(was), shownText(now, value.OrZero())),
+		case a.value.IsUnknown():
+			c.wait(j.resource, ruleJobMoved)
+		case a.value.OrZero() != old:
+			c.report(j.resource, Finding{
+				Rule: ruleJobMoved, Path: jobspec.Path{a.name},
+				Summary: fmt.Sprintf("%s: %s changes from %s to %s", j.address, a.name, shown(a.was), shownText(a.now, a.value.OrZero())),
 				Detail: "It is part of every run's name. A run that is under way under its old name is not known under the new one: if the new " +
 					"job is due at the same time, the work runs once more, and what the old job had yet to retry is given up.",
 				Remedy: "Pause the job, let its last run end (at most its retry horizon), apply, and resume. A job with a run_scope keeps the " +
@@ -61,19 +89,20 @@ func scopeOf(n node) jobspec.Value[string] {
 }
 
 // checkZone finds changes of the time zone.
-func (c *checker) checkZone(r *resource, before, after node) {
-	was, one := before.attribute("time_zone").text().Or("Etc/UTC").Get()
-	now, two := after.attribute("time_zone").text().Or("Etc/UTC").Get()
+func (c *checker) checkZone(j *job) {
+	zone := j.change.zone
+	was, one := zone.was.text().Or("Etc/UTC").Get()
+	now, two := zone.value.Or("Etc/UTC").Get()
 	if !one || !two {
-		c.wait(r, ruleZoneChanged)
+		c.wait(j.resource, ruleZoneChanged)
 		return
 	}
 	if unixcron.CanonicalZone(was) == unixcron.CanonicalZone(now) {
 		return
 	}
-	c.report(r, Finding{
+	c.report(j.resource, Finding{
 		Rule: ruleZoneChanged, Path: jobspec.Path{"time_zone"},
-		Summary: fmt.Sprintf("%s: time_zone changes from %s to %s", r.address, shown(before.attribute("time_zone")), shown(after.attribute("time_zone"))),
+		Summary: fmt.Sprintf("%s: time_zone changes from %s to %s", j.address, shown(zone.was), shown(zone.now)),
 		Detail: "A run is named by the instant that it is due at. The same hour of the clock is another instant now: on the day of the change " +
 			"a run can come twice under two names, or not at all.",
 		Remedy: "Apply at a time of day that neither zone has a run near, and check on that day that the work was done once.",
@@ -81,20 +110,20 @@ func (c *checker) checkZone(r *resource, before, after node) {
 }
 
 // checkResume finds jobs that start to fire again.
-func (c *checker) checkResume(r *resource, before, after node) {
-	if paused, ok := before.attribute("paused").boolean().Get(); !ok || !paused {
+func (c *checker) checkResume(j *job) {
+	if paused, ok := j.change.paused.was.boolean().Get(); !ok || !paused {
 		return
 	}
-	paused := after.attribute("paused").boolean()
+	paused := j.change.paused.now.boolean()
 	if paused.IsUnknown() {
-		c.wait(r, ruleResumed)
+		c.wait(j.resource, ruleResumed)
 		return
 	}
 	if paused.OrZero() {
 		return
 	}
-	c.report(r, Finding{
-		Rule: ruleResumed, Path: jobspec.Path{"paused"}, Summary: r.address + ": the job is resumed",
+	c.report(j.resource, Finding{
+		Rule: ruleResumed, Path: jobspec.Path{"paused"}, Summary: j.address + ": the job is resumed",
 		Detail: "It fires at the next time of its schedule. Runs that were due while it was paused are not made up for.",
 		Remedy: "If it was paused because of its target, make sure that the target is well again before you apply; force the run that was " +
 			"missed, if one must be.",

@@ -142,16 +142,25 @@ func (j *job) missingHeaders(project, region answer) []string {
 }
 
 // sends says that the job's headers hold the name. Headers that are not known yet are given the benefit of the doubt.
-func (j *job) sends(header string) bool {
-	block, state := j.planned().block("http_target")
+func (j *job) sends(header string) bool { return j.places[header] != no }
+
+// placesOf looks for the headers that tell where a job is.
+func placesOf(n node) map[string]answer {
+	block, state := n.block("http_target")
 	if !state.IsKnown() {
-		return false
+		return nil
 	}
 	headers := block.attribute("headers").texts()
-	for name := range headers.OrZero() {
-		if strings.EqualFold(name, header) {
-			return true
+	places := map[string]answer{}
+	for _, header := range []string{run.HeaderProject, run.HeaderRegion} {
+		if headers.IsUnknown() {
+			places[header] = perhaps
+		}
+		for name := range headers.OrZero() {
+			if strings.EqualFold(name, header) {
+				places[header] = yes
+			}
 		}
 	}
-	return headers.IsUnknown()
+	return places
 }

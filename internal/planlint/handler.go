@@ -9,37 +9,53 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
 )
 
-// checkHandler holds a generated handler on disk against the files that the plan would write.
-func (c *checker) checkHandler(r *resource) {
-	if c.options.Folder == "" || !r.stays() {
-		return
-	}
-	n := r.planned()
-	var folder, files node
-	path := jobspec.Path{"output_dir"}
+// handlerOutput is the handler that a resource generates: into which folder, and which files. The zero handlerOutput is none.
+type handlerOutput struct {
+	folder string
+	files  jobspec.Value[map[string]jobspec.Value[string]]
+	path   jobspec.Path
+}
+
+// outputOf reads the handler of a job or of an idempotent_handler.
+func outputOf(r *resource, n node) handlerOutput {
 	switch r.kind {
 	case typeOurJob:
 		block, _ := n.block("handler")
-		folder, files = block.attribute("output_dir"), n.attribute("handler_files")
-		path = jobspec.Path{"handler", 0, "output_dir"}
+		return handlerOutput{block.attribute("output_dir").text().OrZero(), n.attribute("handler_files").texts(), jobspec.Path{"handler", 0, "output_dir"}}
 	case typeOurHandler:
-		folder, files = n.attribute("output_dir"), n.attribute("files")
-	default:
+		return handlerOutput{n.attribute("output_dir").text().OrZero(), n.attribute("files").texts(), jobspec.Path{"output_dir"}}
+	}
+	return handlerOutput{}
+}
+
+// checkHandlers holds each generated handler on disk against the files that the plan would write.
+func (c *checker) checkHandlers() {
+	if c.options.Folder == "" {
 		return
 	}
-	dir, ok := folder.text().Get()
-	if !ok || dir == "" {
+	for _, j := range c.jobs {
+		c.checkHandler(j.resource, j.output)
+	}
+	for _, r := range c.document.resources {
+		if r.kind == typeOurHandler && r.stays() {
+			c.checkHandler(r, outputOf(r, r.planned()))
+		}
+	}
+}
+
+func (c *checker) checkHandler(r *resource, output handlerOutput) {
+	if output.folder == "" {
 		return
 	}
-	written := dir
-	if !filepath.IsAbs(dir) {
-		written = filepath.Join(c.options.Folder, dir)
+	written := output.folder
+	if !filepath.IsAbs(written) {
+		written = filepath.Join(c.options.Folder, written)
 	}
 	if _, err := os.Stat(filepath.Join(written, generator.ManifestPath)); err != nil {
 		return // nothing was generated yet: apply does it
 	}
 	contents := map[string]string{}
-	for name, content := range files.texts().OrZero() {
+	for name, content := range output.files.OrZero() {
 		text, known := content.Get()
 		if !known {
 			c.wait(r, ruleHandler)
@@ -47,14 +63,15 @@ func (c *checker) checkHandler(r *resource) {
 		}
 		contents[name] = text
 	}
-	if files.isUnknown() {
+	if output.files.IsUnknown() {
 		c.wait(r, ruleHandler)
 		return
 	}
 	if what := outdated(written, contents); what != "" {
 		c.report(r, Finding{
-			Rule: ruleHandler, Path: path, Summary: r.address + ": the handler in " + filepath.ToSlash(dir) + " is not the one of this plan",
-			Detail: what, Remedy: "Run `terraform-provider-idempotent generate --from PLAN`, review what changed, and deploy the handler.",
+			Rule: ruleHandler, Path: output.path,
+			Summary: r.address + ": the handler in " + filepath.ToSlash(output.folder) + " is not the one of this plan",
+			Detail:  what, Remedy: "Run `terraform-provider-idempotent generate --from PLAN`, review what changed, and deploy the handler.",
 		})
 	}
 }

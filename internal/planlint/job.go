@@ -27,6 +27,10 @@ type job struct {
 	// uri and account are the expressions behind them, for following references.
 	uri, account any
 	target       *target
+	// places says which of the headers are sent that tell project and region; perhaps: the headers are not known yet.
+	places map[string]answer
+	change jobChange
+	output handlerOutput
 }
 
 // badDuration is an attribute that is no duration.
@@ -48,7 +52,14 @@ func (c *checker) jobOf(r *resource) *job {
 		open := &job{resource: r, ours: j.ours}
 		j.masked = c.spec(open, n)
 		j.policyHidden = open.policy.IsUnknown()
+		n.hide = false
 	}
+	j.places = placesOf(n)
+	j.change = c.changeOf(r, n)
+	if c.options.Folder != "" {
+		j.output = outputOf(r, n)
+	}
+	r.release()
 	return j
 }
 

@@ -27,10 +27,10 @@ func Check(d *Document, options Options) Result {
 	c.checkElsewhere()
 	c.checkAccess()
 	c.checkClaims()
-	for _, r := range d.resources {
-		c.checkChange(r)
-		c.checkHandler(r)
+	for _, j := range c.jobs {
+		c.checkChange(j)
 	}
+	c.checkHandlers()
 	return c.result()
 }
 
@@ -41,6 +41,7 @@ type checker struct {
 	byBlock  map[string][]*resource
 	jobs     []*job
 	targets  []*target
+	emails   map[*resource]string     // of service accounts; empty: not known
 	levels   map[jobspec.RuleID]Level // of each rule
 
 	found    []placed
@@ -56,7 +57,8 @@ type placed struct {
 }
 
 func newChecker(d *Document, options Options) *checker {
-	c := &checker{document: d, options: options, byBlock: map[string][]*resource{}, waiting: map[*resource][]jobspec.RuleID{}}
+	d = d.copied()
+	c := &checker{document: d, options: options, byBlock: map[string][]*resource{}, emails: map[*resource]string{}, waiting: map[*resource][]jobspec.RuleID{}}
 	c.levels = map[jobspec.RuleID]Level{}
 	for _, rule := range Rules() {
 		c.levels[rule.ID] = rule.Level

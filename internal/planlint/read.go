@@ -46,6 +46,17 @@ func Read(r io.Reader) (*Document, error) {
 	return reading.document, nil
 }
 
+// copied is a copy of a document whose resources can let go of what they hold.
+func (d *Document) copied() *Document {
+	c := *d
+	c.resources = make([]*resource, len(d.resources))
+	for i, r := range d.resources {
+		own := *r
+		c.resources[i] = &own
+	}
+	return &c
+}
+
 // reader reads the parts of a document.
 type reader struct {
 	*stream
@@ -164,10 +175,14 @@ func (r *reader) change() error {
 	if c.Mode != managedResources || c.Deposed != "" || !relevant(c.Type) {
 		return nil
 	}
+	if len(c.Change.Actions) == 1 && c.Change.Actions[0] == "no-op" { // then both are the same
+		c.Change.Before, c.Change.BeforeSensitive = nil, nil
+	}
 	d.resources = append(d.resources, &resource{
 		address: c.Address, previous: c.PreviousAddress, module: c.ModuleAddress, kind: c.Type, name: c.Name, index: string(c.Index),
 		actions: c.Change.Actions, place: len(d.resources), before: c.Change.Before, after: c.Change.After, unknown: c.Change.AfterUnknown,
 		beforeSensitive: c.Change.BeforeSensitive, afterSensitive: c.Change.AfterSensitive,
+		hasBefore: given(c.Change.Before), hasAfter: given(c.Change.After),
 	})
 	return nil
 }
@@ -196,7 +211,7 @@ func (r *reader) value() error {
 	module, _, _ := cutLast(v.Address, v.Type+"."+v.Name)
 	d.resources = append(d.resources, &resource{
 		address: v.Address, module: strings.TrimSuffix(module, "."), kind: v.Type, name: v.Name, index: string(v.Index),
-		place: len(d.resources), after: v.Values, afterSensitive: v.Sensitive,
+		place: len(d.resources), after: v.Values, afterSensitive: v.Sensitive, hasAfter: given(v.Values),
 	})
 	return nil
 }

@@ -62,6 +62,7 @@ type resource struct {
 	before, after                   json.RawMessage
 	unknown                         json.RawMessage
 	beforeSensitive, afterSensitive json.RawMessage
+	hasBefore, hasAfter             bool
 	declared                        *configResource
 	modules                         *configModule // where the block stands; nil without a configuration
 }
@@ -73,12 +74,18 @@ func (r *resource) creates() bool { return slices.Contains(r.actions, "create") 
 func (r *resource) deletes() bool { return slices.Contains(r.actions, "delete") }
 
 // stays says that the resource is there after apply.
-func (r *resource) stays() bool {
-	return !r.is("delete") && !r.is("forget") && len(r.after) > 0 && string(r.after) != "null"
+func (r *resource) stays() bool { return r.hasAfter && !r.is("delete") && !r.is("forget") }
+
+// was says that the resource was there before, and that something about it changes.
+func (r *resource) was() bool { return r.hasBefore }
+
+// release lets go of what has been read.
+func (r *resource) release() {
+	r.before, r.after, r.unknown, r.beforeSensitive, r.afterSensitive = nil, nil, nil, nil, nil
 }
 
-// was says that the resource was there before.
-func (r *resource) was() bool { return len(r.before) > 0 && string(r.before) != "null" }
+// given says that a part of a document is there.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // replaced says that the resource makes way for one in another place.
 func (r *resource) replaced() bool { return r.creates() && r.deletes() }

@@ -62,9 +62,9 @@ func sarifResult(f Finding, document string, rule int) *sarif.Result {
 			WithRegion(sarif.NewRegion().WithStartLine(line))).
 		AddLogicalLocation(sarif.NewLogicalLocation().WithFullyQualifiedName(f.Address).WithKind(kind))
 	return sarif.NewResult().WithRuleID(string(f.Rule)).WithRuleIndex(rule).WithLevel(f.Level.String()).
-		WithMessage(sarif.NewTextMessage(f.Summary+".\n\n"+f.Detail+"\n\n"+f.Remedy)).
+		WithMessage(sarif.NewTextMessage(f.Summary + ".\n\n" + f.Detail + "\n\n" + f.Remedy)).
 		AddLocation(place).
-		AddPartialFingerprint("resourceRulePath/v1", fingerprint(f))
+		WithPartialFingerprints(map[string]string{"resourceRulePath/v1": fingerprint(f)})
 }
 
 // fingerprint stays the same while lines move and numbers in messages change.

@@ -183,8 +183,11 @@ func sensitiveInside(mark any) bool {
 
 // parsed is raw JSON as plain values; nil when there is none.
 func parsed(raw json.RawMessage) any {
-	if len(raw) == 0 {
+	switch string(raw) {
+	case "", "{}", "null", "false":
 		return nil
+	case "true":
+		return true
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil { // a part of a document that was read already is always valid
