@@ -27,6 +27,10 @@ type Attempt struct {
 	version   Version
 	completed bool
 	lost      *LostError
+	concluded Status // what the end of the attempt was to be recorded as; empty: it was not written
+	uncounted bool   // and that it did not count
+
+	guard *Attempt // the claim on the run's previous name, without which this one does not hold; nil: there is none
 
 	mu      sync.Mutex // guards what follows
 	end     moment     // when the attempt stops to hold
@@ -114,6 +118,8 @@ func (a *Attempt) heldLocked() error {
 	now := a.c.clock.moment()
 
 	switch {
+	case a.guard != nil && a.guard.held() != nil:
+		a.over = a.guard.held()
 	case !a.limit.isZero() && now.reached(a.limit):
 		a.over = ErrTimeout
 	case now.reached(a.end):
@@ -129,6 +135,7 @@ func (a *Attempt) heldLocked() error {
 
 // start makes the work's context: detached from the connection, ended with a cause by shutdown, loss, the end of the lease or W.
 func (a *Attempt) start(ctx context.Context) (context.Context, context.CancelFunc) {
+	before := ctx // of the claim on the previous name, if there is one
 	a.base = context.WithoutCancel(ctx)
 	ctx, a.cancel = context.WithCancelCause(context.WithValue(a.base, attemptKey{}, a))
 	release := context.CancelFunc(func() { a.cancel(ErrReturned) })
@@ -147,6 +154,12 @@ func (a *Attempt) start(ctx context.Context) (context.Context, context.CancelFun
 	}
 
 	a.done, a.cause = ctx.Done(), func() error { return context.Cause(ctx) }
+
+	if a.guard != nil {
+		cancel := release
+		unfollow := context.AfterFunc(before, func() { a.cancel(context.Cause(before)) })
+		release = func() { unfollow(); cancel() }
+	}
 
 	return ctx, release
 }

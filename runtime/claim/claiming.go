@@ -18,6 +18,8 @@ type claiming struct {
 	sent    moment   // before the first send of the write that may still be on its way
 	pending bool     // a write may have been applied unseen
 	old     Version  // what that write was to replace
+	guard   *Attempt // the claim on the previous name
+	before  bool     // it is the previous name that is claimed: nobody is told
 	next    Record   // what it was to write
 }
 
@@ -129,6 +131,9 @@ func (w *claiming) admit() bool {
 // won makes the attempt.
 func (w *claiming) won(ctx context.Context, d decision) *Attempt {
 	a := w.holder()
+	if w.before {
+		return a
+	}
 
 	kind := EventClaimed
 	if d.takeover {
@@ -143,7 +148,7 @@ func (w *claiming) won(ctx context.Context, d decision) *Attempt {
 func (w *claiming) holder() *Attempt {
 	a := &Attempt{
 		c: w.c, p: w.p, id: w.id, number: w.snap.Attempt, write: make(chan struct{}, 1), rec: w.snap.Record,
-		version: w.snap.Version, cancel: func(error) {},
+		version: w.snap.Version, cancel: func(error) {}, guard: w.guard,
 	}
 	if life := Runtime(w.p.Deadline, w.p.Runtime); life > 0 {
 		a.limit = w.began.add(life - w.began.since(w.p.Arrived))

@@ -85,18 +85,25 @@ type ended struct {
 
 // conclude says what is recorded of an attempt that came to its end, and how many attempts count from then on.
 func conclude(e ended, r Record, p Proposal) (Status, int) {
+	if e.err == nil {
+		return StatusCompleted, r.Counted
+	}
+
+	var m *mirrored
+	if errors.As(e.err, &m) {
+		return m.status, m.counted(r.Counted)
+	}
+
 	nothingDone := !e.panicked && steerNothingDone.marks(e.err)
 
 	switch {
-	case e.err == nil:
-		return StatusCompleted, r.Counted
 	case !e.panicked && steerPermanent.marks(e.err):
 		return StatusFailed, r.Counted
-	case p.AtMostOnce && !nothingDone:
+	case !e.panicked && steerUnknown.marks(e.err), p.AtMostOnce && !nothingDone:
 		return StatusUnknown, r.Counted
 	case errors.Is(e.cause, ErrShutdown):
 		return StatusReleased, max(r.Counted-1, 0)
-	case p.MaxAttempts > 0 && r.Counted >= p.MaxAttempts:
+	case p.MaxAttempts > 0 && max(r.Counted, p.spent) >= p.MaxAttempts:
 		return StatusFailed, r.Counted
 	default:
 		return StatusReleased, r.Counted

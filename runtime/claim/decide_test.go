@@ -153,6 +153,9 @@ func TestConclude(t *testing.T) {
 		"at most once, permanent":                {ended{err: Permanent(errAny)}, once, StatusFailed, 3},
 		"an error where a lapse is unknown":      {ended{err: errAny}, Proposal{LapseUnknown: true}, StatusReleased, 3},
 		"marked twice, permanent counts":         {ended{err: NothingDone(Permanent(errAny))}, once, StatusFailed, 3},
+		"an open outcome":                        {ended{err: fmt.Errorf("x: %w", Unknown(errAny))}, Proposal{}, StatusUnknown, 3},
+		"an open outcome at shutdown":            {ended{err: Unknown(errAny), cause: ErrShutdown}, Proposal{}, StatusUnknown, 3},
+		"a panic with an open outcome":           {panicked(Unknown(errAny)), Proposal{}, StatusReleased, 3},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

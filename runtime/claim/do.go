@@ -36,6 +36,10 @@ func (c *Claimer) Do(ctx context.Context, p Proposal, work func(context.Context)
 	}
 	defer c.leave()
 
+	if p.Previous != nil {
+		return c.both(ctx, began, p, work)
+	}
+
 	w := &claiming{c: c, p: p, began: began, id: newAttemptID()}
 
 	a, res := w.run(ctx)
@@ -112,7 +116,8 @@ func (a *Attempt) finish(e ended) Result {
 	}
 
 	status, counted := conclude(e, a.rec, a.p)
-	err := a.settle(ctx, a.ending(status, counted, e.err))
+	a.concluded, a.uncounted = status, counted < a.rec.Counted
+	err := a.settle(ctx, a.ending(status, counted, lastWord(e.err)))
 
 	var lost *LostError
 

@@ -76,6 +76,7 @@ const (
 	steerPermanent steerKind = iota
 	steerNothingDone
 	steerRolledBack
+	steerUnknown
 )
 
 type steered struct {
@@ -92,6 +93,10 @@ func Permanent(err error) error { return steer(steerPermanent, err) }
 // NothingDone marks an error of the work as one before any effect: the run is released for another attempt, also under
 // at-most-once. Nil stays nil.
 func NothingDone(err error) error { return steer(steerNothingDone, err) }
+
+// Unknown marks an error of the work that leaves open whether the effect happened, when it must not happen twice: the run is recorded
+// as unknown and left to an operator, also without at_most_once. Nil stays nil.
+func Unknown(err error) error { return steer(steerUnknown, err) }
 
 // RolledBack marks an error of a transaction that surely did not commit; for the store packages' CompleteTx. Nil stays nil.
 func RolledBack(err error) error { return steer(steerRolledBack, err) }

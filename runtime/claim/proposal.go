@@ -37,6 +37,10 @@ type Proposal struct {
 	// Admit is called with the store's time of the first answer, before anything is decided. False: what was inserted is
 	// withdrawn, and the outcome is OutcomeNotAdmitted. Nil: admitted.
 	Admit func(now time.Time) bool
+	// Previous is the name that the run had before a change. Nil: it always had this one.
+	Previous *Previous
+
+	spent int // how many attempts count under the previous name
 }
 
 func (p Proposal) validate(caps Caps) error {
@@ -49,6 +53,10 @@ func (p Proposal) validate(caps Caps) error {
 		return fmt.Errorf("%w: retention, horizon, deadline, runtime and max_attempts must not be negative", ErrPolicy)
 	case p.AtMostOnce && !caps.SurvivesFailover:
 		return fmt.Errorf("%w: at_most_once needs a store that keeps claims over a failover, %s does not", ErrPolicy, caps.Store)
+	case p.Previous != nil && p.Previous.ID == "":
+		return fmt.Errorf("%w: previous has no run id", ErrPolicy)
+	case p.Previous != nil && p.Previous.Claimer == nil && p.Previous.ID == p.ID:
+		return fmt.Errorf("%w: the previous name of run %s is its own", ErrPolicy, p.ID)
 	default:
 		return nil
 	}

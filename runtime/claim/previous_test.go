@@ -1,0 +1,441 @@
+package claim_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/memclaim"
+)
+
+const previousID = "bdce749a727d0c6823969d2821b6f5bff953873a72f22452e9a046ea49625ff6"
+
+// renamed is the proposal of a run that had another name before.
+func renamed() claim.Proposal {
+	p := proposal()
+	p.Previous = &claim.Previous{ID: previousID, Run: "nightly-report/2026-10-16T12:00:00Z"}
+
+	return p
+}
+
+// old is the proposal of a handler that knows the previous name alone.
+func old() claim.Proposal {
+	p := proposal()
+	p.ID, p.Run = previousID, "nightly-report/2026-10-16T12:00:00Z"
+
+	return p
+}
+
+func (b *bubble) wantBoth(previous, own claim.Status) {
+	b.Helper()
+
+	for id, want := range map[string]claim.Status{previousID: previous, runID: own} {
+		snap, err := b.store.Get(b.Context(), id)
+		if err != nil && (want != "" || !errors.Is(err, claim.ErrNotFound)) {
+			b.Fatalf("%s: %v", id, err)
+		}
+
+		if snap.Status != want {
+			b.Errorf("record %.4s is %q, want %q", id, snap.Status, want)
+		}
+	}
+}
+
+func TestARunWithTwoNamesIsClaimedAndFinishedUnderBoth(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err      error
+		panics   bool
+		outcome  claim.Outcome
+		status   claim.Status
+		attempts int
+		change   func(*claim.Proposal)
+	}{
+		"success":   {outcome: claim.OutcomeExecuted, status: claim.StatusCompleted},
+		"error":     {err: errWork, outcome: claim.OutcomeReleased, status: claim.StatusReleased},
+		"panic":     {panics: true, outcome: claim.OutcomeReleased, status: claim.StatusReleased},
+		"permanent": {err: claim.Permanent(errWork), outcome: claim.OutcomeFailed, status: claim.StatusFailed},
+		"unknown":   {err: claim.Unknown(errWork), outcome: claim.OutcomeUnknown, status: claim.StatusUnknown},
+		"last of max_attempts": {
+			err: errWork, outcome: claim.OutcomeFailed, status: claim.StatusFailed, change: func(p *claim.Proposal) { p.MaxAttempts = 1 },
+		},
+		"at most once": {
+			err: errWork, outcome: claim.OutcomeUnknown, status: claim.StatusUnknown, change: func(p *claim.Proposal) { p.AtMostOnce = true },
+		},
+		"at most once, nothing done": {
+			err: claim.NothingDone(errWork), outcome: claim.OutcomeReleased, status: claim.StatusReleased,
+			change: func(p *claim.Proposal) { p.AtMostOnce = true },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p := renamed()
+				if tt.change != nil {
+					tt.change(&p)
+				}
+
+				res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+					b.wantBoth(claim.StatusInProgress, claim.StatusInProgress)
+
+					if err := claim.Check(ctx); err != nil {
+						b.Error(err)
+					}
+
+					if tt.panics {
+						panic("work")
+					}
+
+					return tt.err
+				})
+				b.want(res, tt.outcome)
+				b.wantBoth(tt.status, tt.status)
+
+				if res.Record.Run != p.Run || b.events.count(claim.EventKind(tt.outcome)) != 1 || b.events.count(claim.EventClaimed) != 1 {
+					b.Errorf("one delivery was told of as %+v, with the record of %s", b.events.list, res.Record.Run)
+				}
+
+				if tt.status == claim.StatusCompleted {
+					b.want(b.claimer.Do(b.Context(), renamed(), b.mustNotRun), claim.OutcomeDuplicate)
+					b.want(b.claimer.Do(b.Context(), old(), b.mustNotRun), claim.OutcomeDuplicate)
+					b.want(b.claimer.Do(b.Context(), proposal(), b.mustNotRun), claim.OutcomeDuplicate)
+				}
+			})
+		})
+	}
+}
+
+func TestOneNameDecidesForBoth(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before          func(b *bubble)
+		outcome         claim.Outcome
+		previous, own   claim.Status
+		previousCounted int
+	}{
+		"previous completed": {
+			before:  func(b *bubble) { b.claimer.Do(b.Context(), old(), nothing) },
+			outcome: claim.OutcomeDuplicate, previous: claim.StatusCompleted, previousCounted: 1,
+		},
+		"own completed": {
+			before:  func(b *bubble) { b.claimer.Do(b.Context(), proposal(), nothing) },
+			outcome: claim.OutcomeDuplicate, previous: claim.StatusCompleted, own: claim.StatusCompleted, previousCounted: 1,
+		},
+		"previous live": {
+			before: func(b *bubble) { b.die(old()) }, outcome: claim.OutcomeInProgress, previous: claim.StatusInProgress, previousCounted: 1,
+		},
+		"own live": {
+			before: func(b *bubble) { b.die(proposal()) }, outcome: claim.OutcomeInProgress, previous: claim.StatusReleased,
+			own: claim.StatusInProgress,
+		},
+		"own failed": {
+			before: func(b *bubble) {
+				b.claimer.Do(b.Context(), proposal(), func(context.Context) error { return claim.Permanent(errWork) })
+			},
+			outcome: claim.OutcomeFailed, previous: claim.StatusFailed, own: claim.StatusFailed, previousCounted: 1,
+		},
+		"previous failed, own completed": {
+			before: func(b *bubble) {
+				b.claimer.Do(b.Context(), old(), func(context.Context) error { return claim.Permanent(errWork) })
+				b.claimer.Do(b.Context(), proposal(), nothing)
+			},
+			outcome: claim.OutcomeDuplicate, previous: claim.StatusFailed, own: claim.StatusCompleted, previousCounted: 1,
+		},
+		"previous failed, own live": {
+			before: func(b *bubble) {
+				b.claimer.Do(b.Context(), old(), func(context.Context) error { return claim.Permanent(errWork) })
+				b.die(proposal())
+			},
+			outcome: claim.OutcomeInProgress, previous: claim.StatusFailed, own: claim.StatusInProgress, previousCounted: 1,
+		},
+		"previous failed": {
+			before: func(b *bubble) {
+				b.claimer.Do(b.Context(), old(), func(context.Context) error { return claim.Permanent(errWork) })
+			},
+			outcome: claim.OutcomeFailed, previous: claim.StatusFailed, previousCounted: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				tt.before(b)
+				b.want(b.claimer.Do(b.Context(), renamed(), b.mustNotRun), tt.outcome)
+				b.wantBoth(tt.previous, tt.own)
+
+				if snap, err := b.store.Get(b.Context(), previousID); err != nil || snap.Counted != tt.previousCounted {
+					b.Errorf("%d attempts count under the previous name (%v), want %d", snap.Counted, err, tt.previousCounted)
+				}
+			})
+		})
+	}
+}
+
+// TestACrashAtAnyWriteOfTwoNamesIsMended lets the process die at each of its writes: between the two claims, in the work, and between
+// the two ends.
+func TestACrashAtAnyWriteOfTwoNamesIsMended(t *testing.T) {
+	for name, tt := range map[string]struct {
+		writes    int // that are applied before the process dies
+		completed bool
+	}{
+		"between the claims": {1, false},
+		"before the end":     {2, false},
+		"between the ends":   {3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				left := tt.writes
+				b.store.Before(func(ctx context.Context, v memclaim.Verb, _ string) error {
+					if left--; left < 0 && v != memclaim.Get {
+						<-ctx.Done()
+
+						return errWire
+					}
+
+					return nil
+				})
+
+				ctx, cancel := context.WithCancel(b.Context())
+				dead := claim.New(b.store, claim.WithLogger(slog.New(slog.DiscardHandler)))
+				done := make(chan struct{})
+
+				go func() {
+					defer close(done)
+					dead.Do(ctx, renamed(), nothing)
+				}()
+				time.Sleep(time.Millisecond) // it has come to the write that is never made
+				cancel()
+				b.store.Before(nil)
+				snapshot, err := b.store.Get(b.Context(), previousID)
+				if err != nil || snapshot.Status != claim.StatusInProgress {
+					b.Fatalf("the previous name is %q (%v), want in_progress", snapshot.Status, err)
+				}
+
+				// The process is gone: what it does from here on does not reach the store.
+				b.store.Before(func(context.Context, memclaim.Verb, string) error { return errWire })
+				<-done
+				time.Sleep(lease)
+				b.store.Before(nil)
+
+				ran := 0
+				res := b.claimer.Do(b.Context(), renamed(), func(context.Context) error { ran++; return nil })
+
+				if tt.completed {
+					b.want(res, claim.OutcomeDuplicate)
+				} else {
+					b.want(res, claim.OutcomeExecuted)
+				}
+
+				if (ran == 0) != tt.completed {
+					b.Errorf("the work ran %d times afterwards", ran)
+				}
+
+				b.wantBoth(claim.StatusCompleted, claim.StatusCompleted)
+				_ = dead.Shutdown(b.Context())
+			})
+		})
+	}
+}
+
+func TestLostRepliesOfTwoNamesAreReadBack(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4} {
+		inEach := n
+		t.Run(string(rune('0'+n)), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				writes := 0
+				b.store.After(func(_ context.Context, v memclaim.Verb, _ string) error {
+					if v == memclaim.Get {
+						return nil
+					}
+
+					if writes++; writes == inEach {
+						return errWire
+					}
+
+					return nil
+				})
+
+				ran := 0
+				b.want(b.claimer.Do(b.Context(), renamed(), func(context.Context) error { ran++; return nil }), claim.OutcomeExecuted)
+				b.wantBoth(claim.StatusCompleted, claim.StatusCompleted)
+
+				if ran != 1 || writes != 4 {
+					b.Errorf("the work ran %d times in %d writes, want once in 4", ran, writes)
+				}
+			})
+		})
+	}
+}
+
+// TestWorkDoneButNotRecordedUnderThePreviousName: who knows that name alone could do it again, so another delivery must come.
+func TestWorkDoneButNotRecordedUnderThePreviousName(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		store := memclaim.New()
+		prev := claim.New(store, claim.WithLogger(slog.New(slog.DiscardHandler)))
+		p := renamed()
+		p.Previous.Claimer = prev
+
+		res := b.claimer.Do(b.Context(), p, func(context.Context) error {
+			store.Before(unreachable(30 * time.Second))
+
+			return nil
+		})
+		b.want(res, claim.OutcomeUnrecorded)
+		b.wantStatus(claim.StatusCompleted)
+
+		time.Sleep(lease)
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeDuplicate)
+
+		if snap, err := store.Get(b.Context(), previousID); err != nil || snap.Status != claim.StatusCompleted {
+			b.Errorf("the previous name is %q (%v)", snap.Status, err)
+		}
+	})
+}
+
+func TestThePreviousStoreOutOfReachRunsNothing(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		store := memclaim.New()
+		store.Before(unreachable(time.Hour))
+
+		p := renamed()
+		p.Previous.Claimer = claim.New(store)
+
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeUnavailable)
+
+		if !errors.Is(res.Err, errWire) {
+			b.Errorf("the error does not name the cause: %v", res.Err)
+		}
+
+		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Hour)
+		defer cancel()
+
+		if err := errors.Join(p.Previous.Claimer.Shutdown(ctx), b.claimer.Shutdown(ctx)); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func TestOnePreviousStoreThatIsTheStoreIsRefused(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := renamed()
+		p.Previous.ID, p.Previous.Claimer = p.ID, b.another()
+
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeUnavailable)
+
+		if !errors.Is(res.Err, claim.ErrPolicy) {
+			b.Errorf("%v, want ErrPolicy", res.Err)
+		}
+
+		p.Previous.Claimer = nil
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+	})
+}
+
+func TestCompleteTxOfARunWithTwoNames(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		effects := 0
+		work := func(ctx context.Context) error {
+			err := memclaim.CompleteTx(ctx, func(context.Context) error { effects++; return nil })
+
+			return errors.Join(err, errWork)
+		}
+		b.want(b.claimer.Do(b.Context(), renamed(), work), claim.OutcomeExecuted)
+		b.wantBoth(claim.StatusCompleted, claim.StatusCompleted)
+
+		if effects != 1 {
+			b.Errorf("%d effects", effects)
+		}
+	})
+}
+
+// TestCompleteTxBeforeACrash: the effect is committed with the own name; the previous one lapses.
+func TestCompleteTxBeforeACrash(t *testing.T) {
+	for name, atMostOnce := range map[string]bool{"retried": false, "at most once": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p := renamed()
+				p.AtMostOnce = atMostOnce
+				b.die(old())
+				b.claimer.Do(b.Context(), proposal(), nothing)
+				time.Sleep(lease)
+				b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeDuplicate)
+			})
+		})
+	}
+}
+
+func TestLosingThePreviousNameEndsTheWork(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := renamed()
+		p.Renew = true
+
+		res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+			b.store.Delete(previousID)
+			<-ctx.Done()
+
+			if err := claim.Check(ctx); !errors.Is(err, claim.ErrLost) {
+				b.Errorf("Check: %v, want ErrLost", err)
+			}
+
+			if err := memclaim.CompleteTx(ctx, func(context.Context) error { return nil }); !errors.Is(err, claim.ErrLost) {
+				b.Errorf("CompleteTx: %v, want ErrLost", err)
+			}
+
+			return context.Cause(ctx)
+		})
+		b.want(res, claim.OutcomeReleased)
+		b.wantBoth("", claim.StatusReleased)
+	})
+}
+
+func TestShutdownEndsARunWithTwoNamesUnderBoth(t *testing.T) {
+	for name, elsewhere := range map[string]bool{"one store": false, "two stores": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p := renamed()
+				if elsewhere {
+					p.Previous.Claimer = b.another()
+				}
+
+				go func() {
+					time.Sleep(time.Second)
+
+					if err := b.claimer.Shutdown(b.Context()); err != nil {
+						b.Error(err)
+					}
+				}()
+
+				res := b.claimer.Do(b.Context(), p, heeds)
+				b.want(res, claim.OutcomeReleased)
+				b.wantBoth(claim.StatusReleased, claim.StatusReleased)
+
+				for _, id := range []string{previousID, runID} {
+					if snap, err := b.store.Get(b.Context(), id); err != nil || snap.Counted != 0 {
+						b.Errorf("%.4s: %d attempts count (%v), want none", id, snap.Counted, err)
+					}
+				}
+
+				b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+			})
+		})
+	}
+}
+
+func TestAttemptsUnderThePreviousNameCount(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, before := renamed(), old()
+		p.MaxAttempts, before.MaxAttempts = 2, 2
+		b.want(b.claimer.Do(b.Context(), before, fails), claim.OutcomeReleased)
+		b.want(b.claimer.Do(b.Context(), p, fails), claim.OutcomeFailed)
+		b.wantBoth(claim.StatusFailed, claim.StatusFailed)
+	})
+}
+
+func TestARunThatIsNotAdmittedIsWithdrawnUnderItsPreviousName(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := renamed()
+		p.Admit = func(time.Time) bool { return false }
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeNotAdmitted)
+		b.wantBoth(claim.StatusReleased, "")
+	})
+}
