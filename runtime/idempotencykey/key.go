@@ -44,11 +44,11 @@ func ParseKey(values []string) (string, error) {
 		}
 		key, _ = item.Value.(string) // what begins with a quote is a string, or an error
 	}
-	return key, checkKey(key)
+	return key, CheckKey(key)
 }
 
-// checkKey holds a key, free of its spelling, to the rules.
-func checkKey(key string) error {
+// CheckKey holds a key, free of its spelling, to the rules: 1 to 255 characters of printable ASCII.
+func CheckKey(key string) error {
 	if key == "" {
 		return fmt.Errorf("%w: it is empty", ErrInvalidKey)
 	}

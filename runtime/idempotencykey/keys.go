@@ -71,12 +71,12 @@ func keyFromContext(ctx context.Context) (string, error) {
 	case !ok:
 		return "", nil
 	case s.used == nil:
-		return s.key, checkKey(s.key)
+		return s.key, CheckKey(s.key)
 	case operation == "":
 		return "", fmt.Errorf("%w: name it with WithOperation", ErrOperationMissing)
 	}
 	key := s.prefix + "/" + operation
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
