@@ -109,7 +109,7 @@ func LookupRule(id jobspec.RuleID) (Rule, error) {
 		}
 	}
 	if len(near) == 0 {
-		return Rule{}, fmt.Errorf("there is no rule %q: `check --explain list` prints all of them", id)
+		return Rule{}, fmt.Errorf("there is no rule %q: check --explain list prints all of them", id)
 	}
 	slices.Sort(near)
 	return Rule{}, fmt.Errorf("there is no rule %q: did you mean %s?", id, strings.Join(near, ", "))
