@@ -89,7 +89,13 @@ func TestAHolderFrozenPastItsLeaseDoesNotComplete(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onEachStore(t, func(t *testing.T, s *process.Subject) { testFrozen(t, s, task) })
+			onEachStore(t, func(t *testing.T, s *process.Subject) {
+				if task.Tx && !s.Store.Caps().Transactions {
+					testRefusedTransaction(t, s)
+					return
+				}
+				testFrozen(t, s, task)
+			})
 		})
 	}
 }
@@ -131,12 +137,22 @@ func testFrozen(t *testing.T, s *process.Subject, task process.Task) {
 	}
 }
 
+// testRefusedTransaction: where the store declares none, a work that asks for one has done nothing.
+func testRefusedTransaction(t *testing.T, s *process.Subject) {
+	t.Helper()
+	got := <-send(within(t), process.Start(t, s, process.Config{}), delivery(time.Minute, process.Task{Tx: true}))
+	if got.err != nil || got.Outcome != claim.OutcomeFailed {
+		t.Errorf("got %d %s, %v; want failed", got.Code, got.Outcome, got.err)
+	}
+}
+
 func TestAKilledHolderIsReplacedWhenItsLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *process.Subject) {
 		ctx := within(t)
 		dying, other := process.Start(t, s, process.Config{}), process.Start(t, s, process.Config{})
-		d := delivery(leaseToOutlive, process.Task{For: time.Minute, Tx: true})
+		tx := s.Store.Caps().Transactions
+		d := delivery(leaseToOutlive, process.Task{For: time.Minute, Tx: tx})
 		sent := time.Now()
 		first := send(ctx, dying, d)
 		await(ctx, t, dying, process.EventBegan)
@@ -144,14 +160,16 @@ func TestAKilledHolderIsReplacedWhenItsLeaseIsOver(t *testing.T) {
 		if got := <-first; got.err == nil {
 			t.Errorf("a dead process answered %d %s", got.Code, got.Outcome)
 		}
-		d.Task = process.Task{Tx: true}
+		d.Task = process.Task{Tx: tx}
 		if got := deliverUntilDone(ctx, t, other, d); got.Outcome != claim.OutcomeExecuted {
 			t.Errorf("got %s, want executed", got.Outcome)
 		}
 		if after := time.Since(sent); after < leaseToOutlive {
 			t.Errorf("replaced %v after it was delivered, the lease is %v", after, leaseToOutlive)
 		}
-		wantEffects(ctx, t, s, process.Name(d.Time, false), 1)
+		if tx {
+			wantEffects(ctx, t, s, process.Name(d.Time, false), 1)
+		}
 		if got := record(ctx, t, s, process.Name(d.Time, false)); got.Attempt != 2 || got.Status != claim.StatusCompleted {
 			t.Errorf("record %s of attempt %d, want completed by the second", got.Status, got.Attempt)
 		}
@@ -167,6 +185,12 @@ func TestAKilledHolderUnderAtMostOnceIsNotReplaced(t *testing.T) {
 		d := delivery(leaseToOutlive, process.Task{For: time.Minute})
 		d.Policy.AtMostOnce = true
 		first := send(ctx, dying, d)
+		if !s.Store.Caps().SurvivesFailover { // it cannot promise that, and says so
+			if got := <-first; got.err != nil || got.Code != 500 || dying.Saw(process.EventBegan) {
+				t.Errorf("got %d %s, %v; want 500 and nothing run", got.Code, got.Outcome, got.err)
+			}
+			return
+		}
 		await(ctx, t, dying, process.EventBegan)
 		dying.Kill()
 		<-first

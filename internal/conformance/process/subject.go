@@ -9,18 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"cloud.google.com/go/firestore"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"google.golang.org/api/iterator"
-	"google.golang.org/api/option"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
-	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/postgresclaim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/redisclaim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/sqliteclaim"
 )
 
@@ -29,17 +24,19 @@ type Subject struct {
 	// URL opens the store, Env is what a process needs to reach it.
 	URL string
 	Env []string
-	// Effects is the table or collection of effects.
+	// Effects is the table or collection of effects. Empty: the store has no transactions.
 	Effects string
 	// Store is the store, for looking at records.
 	Store claim.Store
-	// Counts returns how many effects there are of each run, by its name.
+	// Counts returns how many effects there are of each run, by its name. Nil: the store has no transactions.
 	Counts func(context.Context) (map[string]int, error)
 }
 
 // Subjects are the stores that processes are tested over, by name.
 func Subjects() map[string]func(testing.TB) *Subject {
-	return map[string]func(testing.TB) *Subject{"sqlite": SQLite, "postgres": Postgres, "firestore": Firestore}
+	return map[string]func(testing.TB) *Subject{
+		"sqlite": SQLite, "postgres": Postgres, "redis": Redis, "firestore": Firestore, "spanner": Spanner,
+	}
 }
 
 // SQLite is a database file of the test's own.
@@ -77,6 +74,23 @@ func Postgres(t testing.TB) *Subject {
 	return s.over(t, store, stdlib.OpenDB(*config))
 }
 
+// Redis is a table of the test's own in the server of this test process. It has no transactions.
+func Redis(t testing.TB) *Subject {
+	t.Helper()
+	s := &Subject{URL: engines.Redis(t) + "?table=" + name("claims")}
+	store, err := redisclaim.Open(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.Store = store
+	return s
+}
+
 // over completes a subject whose effects are rows of db.
 func (s *Subject) over(t testing.TB, store claim.Store, db *sql.DB) *Subject {
 	t.Helper()
@@ -109,68 +123,6 @@ func (s *Subject) over(t testing.TB, store claim.Store, db *sql.DB) *Subject {
 		return counts, rows.Err()
 	}
 	return s
-}
-
-// Firestore is two collections of the test's own in the emulator of this test process.
-func Firestore(t testing.TB) *Subject {
-	t.Helper()
-	host := engines.Firestore(t)
-	s := &Subject{
-		URL: "firestore://" + Project + "/(default)/" + name("claims"), Effects: name("effects"),
-		Env: []string{"FIRESTORE_EMULATOR_HOST=" + host},
-	}
-	store := openEmulated(t, host, s.URL)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s.Store = store
-	s.Counts = func(ctx context.Context) (map[string]int, error) {
-		return countDocuments(ctx, store.Client().Collection(s.Effects))
-	}
-	return s
-}
-
-// openEmulated opens a store of the emulator. On a busy machine its first answers can take longer than Open waits.
-func openEmulated(t testing.TB, host, url string) *firestoreclaim.Store {
-	t.Helper()
-	for try := 1; ; try++ {
-		conn, err := grpc.NewClient("passthrough:///"+host, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		store, err := firestoreclaim.Open(t.Context(), url, firestoreclaim.WithClientOptions(option.WithGRPCConn(conn)))
-		if err == nil {
-			return store // closes the connection too
-		}
-		if try == firestoreTries {
-			t.Fatal(err)
-		}
-	}
-}
-
-const firestoreTries = 6
-
-func countDocuments(ctx context.Context, c *firestore.CollectionRef) (map[string]int, error) {
-	counts := map[string]int{}
-	docs := c.Documents(ctx)
-	defer docs.Stop()
-	for {
-		doc, err := docs.Next()
-		if errors.Is(err, iterator.Done) {
-			return counts, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		run, err := doc.DataAt("run")
-		if err != nil {
-			return nil, err
-		}
-		text, _ := run.(string)
-		counts[text]++
-	}
 }
 
 // name is a table or collection that no other test uses.
