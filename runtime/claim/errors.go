@@ -98,6 +98,12 @@ func NothingDone(err error) error { return steer(steerNothingDone, err) }
 // as unknown and left to an operator, also without at_most_once. Nil stays nil.
 func Unknown(err error) error { return steer(steerUnknown, err) }
 
+// IsPermanent reports whether err, or an error that it wraps, was marked by [Permanent].
+func IsPermanent(err error) bool { return steerPermanent.marks(err) }
+
+// IsUnknown reports whether err, or an error that it wraps, was marked by [Unknown].
+func IsUnknown(err error) bool { return steerUnknown.marks(err) }
+
 // RolledBack marks an error of a transaction that surely did not commit; for the store packages' CompleteTx. Nil stays nil.
 func RolledBack(err error) error { return steer(steerRolledBack, err) }
 

@@ -25,6 +25,11 @@ const (
 const (
 	// EnvStore is the URL of the store that holds the claim records.
 	EnvStore = "IDEMPOTENT_STORE"
+	// EnvPrevious says how runs were named before a change, see [ParsePrevious].
+	EnvPrevious = "IDEMPOTENT_PREVIOUS"
+	// EnvPreviousStore is the URL of the store that held the claim records before a change of store. It needs EnvPrevious too, which
+	// says until when.
+	EnvPreviousStore = "IDEMPOTENT_PREVIOUS_STORE"
 	// EnvProject is the project to assume when a delivery names none.
 	EnvProject = "IDEMPOTENT_PROJECT"
 	// EnvRegion is the region to assume when a delivery names none.

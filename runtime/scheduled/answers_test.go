@@ -176,11 +176,19 @@ func TestNothingRunsWhenTheStoreIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, nil)
 		f.store.Before(func(context.Context, memclaim.Verb, string) error { return errWork })
+		stranger := newFixture(t, func(c *scheduled.Config) { c.Store, c.Caller = f.store, checkerFunc(unverified) })
 		for _, at := range []time.Time{due(), due().Add(time.Hour)} {
 			got := f.want(t, deliver(at), 500, "")
-			if got.detail != "the store could not be asked, nothing was run" || strings.Contains(got.detail+got.mend, errWork.Error()) {
-				t.Errorf("got %+v", got)
+			if !strings.HasPrefix(got.detail, "the store could not be asked, nothing was run: ") || !strings.Contains(got.detail, errWork.Error()) {
+				t.Errorf("a verified caller is not told of the cause: %+v", got)
 			}
+			got = stranger.want(t, deliver(at), 500, "")
+			if got.detail != "the store could not be asked, nothing was run" || strings.Contains(got.detail+got.mend, errWork.Error()) {
+				t.Errorf("anybody is told of the cause: %+v", got)
+			}
+		}
+		if err := stranger.handler.Shutdown(t.Context()); err != nil {
+			t.Error(err)
 		}
 		if n := len(f.executions()); n != 0 {
 			t.Errorf("the work was called %d times", n)

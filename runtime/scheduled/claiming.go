@@ -61,7 +61,8 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 		now = d.clock.Add(time.Since(d.arrived))
 	}
 	forced := claim.Forced(at, now)
-	apart := d.terms.Forced != run.ForcedSkipNext
+	before := h.before.of(d.identity.Job, now)
+	apart := d.terms.Forced != run.ForcedSkipNext || before.apart()
 
 	if forced && apart && !moved {
 		way, err := d.way(true)
@@ -75,12 +76,15 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 		forced = claim.Forced(at, stored)
 	}
 	if forced && apart {
-		return h.claimForced(ctx, d)
+		return h.claimForced(ctx, d, before)
 	}
 
 	way := d.plain
 	way.Forced = forced
 	p := d.proposal(way)
+	if err := h.before.add(&p, before, d.identity, false); err != nil {
+		return unavailable(way, err)
+	}
 	if !moved {
 		p.Admit = func(stored time.Time) bool {
 			forced := claim.Forced(at, stored)
@@ -94,22 +98,33 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 	}
 	result := h.claimer.Do(ctx, p, d.do(&way))
 	if result.Outcome == claim.OutcomeNotAdmitted {
-		return h.claimForced(ctx, d)
+		return h.claimForced(ctx, d, before)
 	}
 	return served{Result: result, run: way}
 }
 
 // claimForced takes the way of a run that the store's clock calls forced.
-func (h *Handler) claimForced(ctx context.Context, d *delivery) served {
-	way, err := d.way(true)
+func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) served {
+	// Under skip_next it has the name, and the record, of the scheduled run; only its previous name is one of its own.
+	separate := d.terms.Forced != run.ForcedSkipNext
+	way, err := d.way(separate)
 	if err != nil {
 		return unavailable(way, err)
 	}
+	way.Forced = true
 	if d.terms.Forced == run.ForcedReject {
 		return served{Result: claim.Result{Outcome: claim.OutcomeRejected}, run: way}
 	}
 	p := d.proposal(way)
-	p.Horizon = d.terms.Horizon
+	if separate {
+		p.Horizon = d.terms.Horizon
+	}
+	if err := h.before.add(&p, before, d.identity, true); err != nil {
+		return unavailable(way, err)
+	}
+	if p.Previous != nil && before.apart() {
+		p.Previous.Horizon = d.terms.Horizon
+	}
 	return served{Result: h.claimer.Do(ctx, p, d.do(&way)), run: way}
 }
 

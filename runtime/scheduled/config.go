@@ -37,6 +37,13 @@ type Config struct {
 	Caller caller.Checker
 	// Project and Region are assumed where a delivery names none. Empty: such a delivery is answered 400.
 	Project, Region string
+	// Previous says how runs were named before a change. Until then each run is claimed under that name first and its own second, and
+	// what one of the names says holds for both. Entries that are over are ignored. Empty: runs always had their names.
+	Previous []run.Previous
+	// PreviousStore held the claim records of those names. The handler does not close it. Nil: Store did.
+	PreviousStore claim.Store
+	// NeedsPreviousStore refuses a nil PreviousStore: FromEnv sets it when the environment names one.
+	NeedsPreviousStore bool
 	// Policy is used for deliveries that bring none, and for callers that are not verified. Zero fields: see the fields of
 	// run.Policy; a deadline of 180 s, a retry horizon of one day, and what follows from them.
 	Policy run.Policy
@@ -85,6 +92,7 @@ func (c *Config) fillIn() error {
 	if err := run.CheckRegion(c.Region); c.Region != "" && err != nil {
 		problems = append(problems, err)
 	}
+	problems = append(problems, c.checkPrevious()...)
 	if c.RequestTimeout < 0 || c.ShutdownGrace < 0 || c.MaxBody < 0 {
 		problems = append(problems, errors.New("request timeout, shutdown grace and largest body must not be negative"))
 	}

@@ -25,6 +25,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 		ShutdownGrace:  e.duration(run.EnvShutdownGrace, longestGrace),
 		LocalCloud:     e.boolean(run.EnvLocalCloud),
 	}
+	cfg.Previous, cfg.NeedsPreviousStore = e.previous()
 	if cfg.ShutdownGrace == 0 {
 		cfg.ShutdownGrace = DefaultShutdownGrace
 	}
@@ -89,6 +90,21 @@ func (e *environment) boolean(name string) bool {
 	}
 	e.wrong(name, "is %s: set it to true or false", quote(value))
 	return false
+}
+
+// previous reads how runs were named before, and whether another store held them. The URL of that store is not looked at: it may hold
+// a password, and only who opens it knows what it may be.
+func (e *environment) previous() (all []run.Previous, otherStore bool) {
+	all, err := run.ParsePrevious(e.get(run.EnvPrevious))
+	otherStore = e.get(run.EnvPreviousStore) != ""
+	switch {
+	case err != nil:
+		e.wrong(run.EnvPrevious, "cannot be read: %w", err)
+	case otherStore && len(all) == 0:
+		e.wrong(run.EnvPrevious, "is not set beside %s: set it to the time until which that store counts, such as until=2027-01-31T00:00:00Z",
+			run.EnvPreviousStore)
+	}
+	return all, otherStore
 }
 
 // port returns the port to listen on.

@@ -44,6 +44,8 @@ func refusedVariables() []struct{ name, value, want string } {
 		{run.EnvIssuer, "accounts", variable + `IDEMPOTENT_ISSUER is "accounts": set it to the https URL that the tokens name as their issuer, or leave it out for Google`},
 		{run.EnvJWKS, "", variable + "IDEMPOTENT_JWKS is not set: set it to the URL of the keys of the issuer in IDEMPOTENT_ISSUER"},
 		{run.EnvJWKS, "http://keys.example.com", variable + `IDEMPOTENT_JWKS cannot be used: the keys at "keys.example.com" would come in clear text, so that anybody on the way could replace them: use https`},
+		{run.EnvPrevious, "format=sample", variable + `IDEMPOTENT_PREVIOUS cannot be read: policy key "until" is missing: give the time from which no run under the previous name is delivered`},
+		{run.EnvPreviousStore, "sqlite:claims.db", variable + "IDEMPOTENT_PREVIOUS is not set beside IDEMPOTENT_PREVIOUS_STORE: set it to the time until which that store counts, such as until=2027-01-31T00:00:00Z"},
 		{run.EnvRequestTimeout, "300", variable + `IDEMPOTENT_REQUEST_TIMEOUT is "300": set it to a duration such as 300s, above zero and at most 24h0m15s`},
 		{run.EnvShutdownGrace, "-1s", variable + `IDEMPOTENT_SHUTDOWN_GRACE is "-1s": set it to a duration such as 300s, above zero and at most 1h0m0s`},
 		{run.EnvLocalCloud, "yes", variable + `IDEMPOTENT_LOCAL_CLOUD is "yes": set it to true or false`},

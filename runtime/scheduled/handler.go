@@ -16,6 +16,7 @@ import (
 type Handler struct {
 	cfg      Config
 	claimer  *claim.Claimer
+	before   *previous // nil: runs always had their names
 	limits   limits
 	own      *terms
 	policies termsCache
@@ -44,6 +45,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 	h.own = own
 	options := append([]claim.Option{claim.WithLogger(cfg.Logger), claim.WithClock(cfg.Now)}, cfg.ClaimOptions...)
 	h.claimer = claim.New(cfg.Store, options...)
+	h.before = newPrevious(cfg, options)
 	return h, nil
 }
 
@@ -86,7 +88,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 		close(h.closing)
 	}
 	h.mu.Unlock()
-	err := h.claimer.Shutdown(ctx)
+	err := errors.Join(h.claimer.Shutdown(ctx), h.before.shutdown(ctx))
 	returned := make(chan struct{})
 	go func() {
 		h.unguarded.Wait()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
@@ -32,7 +33,7 @@ type verdict struct {
 	detail, mend string
 }
 
-func (s served) verdict() verdict {
+func (s served) verdict(d *delivery) verdict {
 	switch s.Outcome {
 	case claim.OutcomeExecuted:
 		return verdict{http.StatusOK, slog.LevelInfo, "the work was done", ""}
@@ -62,30 +63,47 @@ func (s served) verdict() verdict {
 			"find out, and complete or release the run by hand",
 		}
 	default:
-		return s.unavailable()
+		return s.unavailable(d)
 	}
 }
 
-func (s served) unavailable() verdict {
+func (s served) unavailable(d *delivery) verdict {
 	v := verdict{http.StatusInternalServerError, slog.LevelError, "the store could not be asked, nothing was run", "see the handler's log"}
 	switch {
 	case errors.Is(s.Err, claim.ErrShutdown):
 		v.level, v.detail, v.mend = slog.LevelWarn, "the handler is shutting down, nothing was run", "try again"
 	case errors.Is(s.Err, claim.ErrLeaseEnded), errors.Is(s.Err, claim.ErrTimeout):
 		v.detail, v.mend = "too little time was left for the work, nothing was run", "try again, and give the request and the lease more time"
-	case errors.Is(s.Err, claim.ErrPolicy):
+	case !errors.Is(s.Err, claim.ErrPolicy):
+		if s.Err != nil && d.caller.Verified { // only who is known is told how the handler fares
+			v.detail += ": " + shorten(s.Err.Error())
+		}
+	default:
 		v.detail = "nothing was run: " + s.Err.Error()
 		v.mend = "make the job and its handler agree: apply the one and deploy the other"
 	}
 	return v
 }
 
+// shorten bounds what a reply repeats of an error. Store errors carry no secrets; the log has the whole.
+func shorten(text string) string {
+	const longest = 600
+	text = strings.ToValidUTF8(text, "")
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
+}
+
 // answer sends what became of a delivery.
 func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, d *delivery, s served) {
-	v := s.verdict()
+	v := s.verdict(d)
 	if s.Outcome == claim.OutcomeExecuted && s.Err != nil {
 		v.level = slog.LevelError
 		v.detail = "the work was done, and returned an error after it was recorded"
+	}
+	if s.run.ID == "" && v.mend != "" { // unguarded: there is no record to complete or release by hand
+		v.mend = "see the handler's log"
 	}
 	b := body{Detail: v.detail, Mend: v.mend, Run: s.run.Name, RunID: s.run.ID, Attempt: s.Attempt}
 	if s.Outcome != claim.OutcomeUnavailable {

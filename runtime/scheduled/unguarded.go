@@ -39,7 +39,16 @@ func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
 	}()
 	s.Err = recovering(run.NewContext(ctx, s.run), d.work, s.run)
 	s.Outcome = claim.OutcomeExecuted
-	if s.Err != nil {
+	var panicked *claim.PanicError
+	switch {
+	case s.Err == nil:
+	case errors.As(s.Err, &panicked):
+		s.Outcome = claim.OutcomeReleased
+	case claim.IsPermanent(s.Err):
+		s.Outcome = claim.OutcomeFailed
+	case claim.IsUnknown(s.Err):
+		s.Outcome = claim.OutcomeUnknown
+	default:
 		s.Outcome = claim.OutcomeReleased
 	}
 	return s

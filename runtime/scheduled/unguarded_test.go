@@ -33,6 +33,15 @@ func TestRunWithoutScheduleTimeIsUnguardedWhereAllowed(t *testing.T) {
 	f.want(t, deliver(time.Time{}), 500, claim.OutcomeReleased)
 	f.works(func(context.Context) error { panic("boom") })
 	f.want(t, deliver(time.Time{}), 500, claim.OutcomeReleased)
+	f.works(func(context.Context) error { panic(claim.Permanent(errWork)) })
+	f.want(t, deliver(time.Time{}), 500, claim.OutcomeReleased)
+	f.works(func(context.Context) error { return claim.Permanent(errWork) })
+	if got := f.want(t, deliver(time.Time{}), 422, claim.OutcomeFailed); got.mend != "see the handler's log" {
+		t.Errorf("a run without a record is to be mended by %q", got.mend)
+	}
+	f.works(func(context.Context) error { return claim.Unknown(errWork) })
+	f.want(t, deliver(time.Time{}), 422, claim.OutcomeUnknown)
+	f.works(func(context.Context) error { panic("boom") })
 	f.want(t, deliver(due()), 500, claim.OutcomeReleased)
 }
 
