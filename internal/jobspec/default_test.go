@@ -73,13 +73,16 @@ func TestDefaultsFollowFromWhatIsSet(t *testing.T) {
 		deadline time.Duration
 		want     string
 	}{
-		"nothing":                {want: "5 0s 15s 1h0m0s 5"},
-		"short deadline":         {deadline: 15 * s, want: "5 0s 5s 1h0m0s 5"},
-		"long deadline":          {deadline: 1800 * s, want: "5 0s 2m3s 1h0m0s 5"},
-		"one retry":              {retry: Retry{Count: Known(1)}, want: "1 0s 3m40s 1h0m0s 5"},
-		"two retries":            {retry: Retry{Count: Known(2)}, want: "2 0s 1m50s 1h0m0s 5"},
-		"three retries":          {retry: Retry{Count: Known(3)}, want: "3 0s 1m14s 1h0m0s 5"},
-		"no doublings":           {retry: Retry{MaxDoublings: Known(0)}, want: "5 0s 44s 1h0m0s 0"},
+		"nothing":        {want: "5 0s 15s 1h0m0s 5"},
+		"short deadline": {deadline: 15 * s, want: "5 0s 5s 1h0m0s 5"},
+		"long deadline":  {deadline: 1800 * s, want: "5 0s 2m3s 1h0m0s 5"},
+		"one retry":      {retry: Retry{Count: Known(1)}, want: "1 0s 3m40s 1h0m0s 5"},
+		"two retries":    {retry: Retry{Count: Known(2)}, want: "2 0s 1m50s 1h0m0s 5"},
+		"three retries":  {retry: Retry{Count: Known(3)}, want: "3 0s 1m14s 1h0m0s 5"},
+		"one doubling":   {retry: Retry{MaxDoublings: Known(1)}, want: "5 0s 28s 1h0m0s 1"},
+		"zeros, which the server reads as left out": {
+			retry: Retry{MaxDoublings: Known(0), MinBackoff: Known(0 * s), MaxBackoff: Known(0 * s)}, want: "5 0s 5s 1h0m0s 5",
+		},
 		"a max that leaves room": {retry: Retry{MaxBackoff: Known(220 * s)}, want: "5 0s 15s 3m40s 5"},
 		"a max that binds":       {retry: Retry{MaxBackoff: Known(60 * s)}, want: "5 0s 15s 1m0s 5"},
 		"a max that only itself meets": {

@@ -9,6 +9,7 @@ import (
 // effectiveRetry fills in what the block leaves out. In mode observe the defaults are Cloud Scheduler's; in mode enforce they follow
 // from what the block sets, so that a crash does not lose the run where any setting of the rest prevents it.
 func effectiveRetry(r Retry, d Derived) EffectiveRetry {
+	r = r.asServerReads()
 	mode, ok := d.Mode.Get()
 	if !ok {
 		return r.orUnknown()
@@ -39,6 +40,21 @@ func effectiveRetry(r Retry, d Derived) EffectiveRetry {
 		e.MaxBackoff = e.defaultMax()
 	}
 	return e
+}
+
+// asServerReads puts Cloud Scheduler's defaults in the place of zeros: on the wire a zero cannot be told from a field left out.
+func (r Retry) asServerReads() Retry {
+	r.MinBackoff = zeroAs(r.MinBackoff, googleMinBackoff)
+	r.MaxBackoff = zeroAs(r.MaxBackoff, googleMaxBackoff)
+	r.MaxDoublings = zeroAs(r.MaxDoublings, googleMaxDoublings)
+	return r
+}
+
+func zeroAs[T int | time.Duration](v Value[T], fallback T) Value[T] {
+	if v == Known[T](0) {
+		return Known(fallback)
+	}
+	return v
 }
 
 func (r Retry) orUnknown() EffectiveRetry {
