@@ -1,0 +1,85 @@
+// Package googleapi is what the clients of forward share: where their servers are, and what the errors of a start mean.
+package googleapi
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/forward"
+)
+
+// Options returns the client options for a server: none for the empty text, Google's own. A loopback server is spoken to in clear
+// text and without credentials, which no other is.
+func Options(endpoint string) ([]option.ClientOption, error) {
+	if endpoint == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Path != "" && u.Path != "/" {
+		return nil, fmt.Errorf("%s is no address of a server: write it like https://HOST or http://127.0.0.1:PORT", forward.EnvEndpoint)
+	}
+	switch {
+	case u.Scheme == "http" && loopback(u.Hostname()):
+		return []option.ClientOption{
+			option.WithEndpoint(u.Host), option.WithoutAuthentication(),
+			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
+		}, nil
+	case u.Scheme == "https":
+		host := u.Host
+		if u.Port() == "" {
+			host = net.JoinHostPort(u.Hostname(), "443")
+		}
+		return []option.ClientOption{option.WithEndpoint(host)}, nil
+	default:
+		return nil, fmt.Errorf("%s names a server that is neither https nor on this machine: write it like https://HOST", forward.EnvEndpoint)
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// refusals are the codes with which a server answers before it has done anything. Of all others the outcome is open, whatever they
+// say: they may come from something between client and server.
+func refusals() []codes.Code {
+	return []codes.Code{
+		codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unauthenticated, codes.FailedPrecondition, codes.OutOfRange,
+		codes.Unimplemented,
+	}
+}
+
+// StartError marks the error of a start with which the server refused it.
+func StartError(err error) error {
+	if err != nil && slices.Contains(refusals(), status.Code(err)) {
+		return forward.Refused(err)
+	}
+	return err
+}
+
+// MaxPages bounds a look-up.
+const MaxPages = 50
+
+// ErrTooMany is the error of a look-up that would have to read more than MaxPages.
+func ErrTooMany(what string) error {
+	return fmt.Errorf("there are more than %d pages of %s since the run was due: they cannot all be compared", MaxPages, what)
+}
+
+// Name takes a resource name apart: projects/P/locations/R/{collection}/NAME.
+func Name(collection, name string) (project, location string, err error) {
+	parts := regexp.MustCompile(`^projects/([A-Za-z0-9:.-]{1,100})/locations/([a-z0-9-]{1,63})/` + collection +
+		`/[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`).FindStringSubmatch(name)
+	if parts == nil {
+		return "", "", fmt.Errorf("%q is not the name it should be: write it like projects/PROJECT/locations/REGION/%s/NAME", name, collection)
+	}
+	return parts[1], parts[2], nil
+}
