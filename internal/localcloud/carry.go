@@ -193,7 +193,11 @@ func (f *flight) exchange(ctx context.Context, req *http.Request, fault Fault) (
 		}
 
 		return answer{status: code, header: http.Header{}}, nil
-	case Delay:
+	case Delay, SlowToken:
+		if fault.Kind == SlowToken && req.Header[headerAuthorization] == nil {
+			break
+		}
+
 		err := f.hold(ctx, fault.Delay)
 		if err != nil {
 			return answer{}, err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
@@ -24,6 +25,8 @@ type Cloud struct {
 	fields    *fields
 	issuer    *issuer
 	calls     *apiLog
+	watcher   *watcher
+	pages     atomic.Int64 // that watch
 
 	stopContext func() bool
 	closing     sync.Once
@@ -47,6 +50,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	c.issuer = &issuer{url: c.URL()}
 	c.scheduler = newScheduler(cfg, c.issuer)
 	c.fields = newFields(cfg)
+	c.watcher = newWatcher(cfg.Store)
 
 	err = c.serve()
 	if err != nil {
@@ -55,6 +59,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 
+	c.watch(c.scheduler.ctx)
 	c.stopContext = context.AfterFunc(ctx, c.shutdown)
 
 	return c, nil

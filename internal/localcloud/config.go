@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/url"
 	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 )
 
 // Config says how a [Cloud] runs. Its zero value is a silent cloud in real time on a free loopback port.
@@ -30,6 +32,9 @@ type Config struct {
 	OperationTime time.Duration
 	// History is how many deliveries and how many API requests are remembered; zero: 10,000.
 	History int
+	// Store is where the handlers keep their claims: the page then shows the record of each run. Nil: it shows what answers tell.
+	// The cloud only reads it and does not close it.
+	Store claim.Store
 	// AppEngine is the base URL that jobs with an App Engine target are sent to; empty: their deliveries fail.
 	AppEngine string
 }

@@ -82,7 +82,7 @@ func TestControlAPIRefusesWhatItCannotDo(t *testing.T) {
 		header     http.Header
 		want       string
 	}{
-		"unknown fault": {"faults", `{"kind": "x"}`, nil, `fault kind "x" is unknown: use one of ["lost_reply" "duplicate" "delay" "reset" "status" "update_failed"]`},
+		"unknown fault": {"faults", `{"kind": "x"}`, nil, `fault kind "x" is unknown: use one of ["lost_reply" "duplicate" "delay" "slow_token" "reset" "status" "update_failed"]`},
 		"unknown field": {"faults", `{"kin": "x"}`, nil, `read the request: decode a fault: json: unknown field "kin"`},
 		"bad duration":  {"advance", `{"by": "soon"}`, nil, `read the request: "soon" is no duration: write it like 90s or 24h`},
 		"backwards":     {"advance", `{"by": "-1h"}`, nil, "advance by -1h0m0s: time only moves forward"},

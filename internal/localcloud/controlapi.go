@@ -3,12 +3,14 @@ package localcloud
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // controlPrefix is where other processes find what the control methods do. It is no path of any Google API.
@@ -29,6 +31,11 @@ func (c *Cloud) handleControl(mux *http.ServeMux) {
 		c.writeFaults(w)
 	})
 	mux.HandleFunc("POST "+controlPrefix+"faults", c.serveInject)
+	mux.HandleFunc("GET "+controlPrefix+"random", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, c.scheduler.random.view())
+	})
+	mux.HandleFunc("PUT "+controlPrefix+"random", c.serveRandom)
+	mux.HandleFunc("POST "+controlPrefix+"fail", c.serveFail)
 	mux.HandleFunc("POST "+controlPrefix+"fire", c.serveFire)
 	mux.HandleFunc("POST "+controlPrefix+"advance", c.serveAdvance)
 	mux.HandleFunc("POST "+controlPrefix+"token", c.serveToken)
@@ -50,6 +57,51 @@ func (c *Cloud) serveInject(w http.ResponseWriter, r *http.Request) {
 	}
 
 	c.writeFaults(w)
+}
+
+func (c *Cloud) serveRandom(w http.ResponseWriter, r *http.Request) {
+	var asked Random
+
+	if !readJSON(w, r, &asked) {
+		return
+	}
+
+	set, err := c.Randomize(asked)
+	if err != nil {
+		refuse(w, err)
+
+		return
+	}
+
+	writeJSON(w, http.StatusOK, set)
+}
+
+// serveFail lets calls of the API fail, with what the real one says where nothing else is asked for.
+func (c *Cloud) serveFail(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Method  string     `json:"method"`
+		Code    codes.Code `json:"code"`
+		Message string     `json:"message"`
+		Times   int        `json:"times"`
+		After   bool       `json:"after"`
+	}
+
+	if !readJSON(w, r, &asked) {
+		return
+	}
+
+	switch {
+	case asked.Code == codes.OK:
+		refuse(w, errors.New("code is missing: write it like \"RESOURCE_EXHAUSTED\""))
+
+		return
+	case asked.Code == codes.ResourceExhausted && asked.Message == "":
+		c.calls.fail(apiFault{method: asked.Method, err: errQuota(), times: asked.Times, after: asked.After})
+	default:
+		c.calls.fail(apiFault{method: asked.Method, err: status.Error(asked.Code, asked.Message), times: asked.Times, after: asked.After})
+	}
+
+	writeJSON(w, http.StatusOK, asked)
 }
 
 func (c *Cloud) serveFire(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package localcloud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 
 // Delivery is one HTTP request for a run.
 type Delivery struct {
+	// ID numbers the deliveries of a cloud from 1.
+	ID int64 `json:"id"`
 	// Job is the full name of the job.
 	Job string `json:"job"`
 	// Run numbers the runs of a cloud from 1; all deliveries of one run share it.
@@ -54,12 +57,22 @@ type journal struct {
 	changes broadcast
 
 	mu      sync.Mutex
-	entries []*Delivery
+	entries []*entry
+	lastID  int64
+	// revision counts changes, so that who has seen some asks for the rest.
+	revision int64
+}
+
+// entry is a delivery and the revision of its latest change.
+type entry struct {
+	Delivery
+
+	revision int64
 }
 
 func newJournal(limit int) *journal { return &journal{limit: limit} }
 
-func (l *journal) begin(d Delivery) *Delivery {
+func (l *journal) begin(d Delivery) *entry {
 	l.mu.Lock()
 
 	if len(l.entries) >= l.limit {
@@ -67,17 +80,23 @@ func (l *journal) begin(d Delivery) *Delivery {
 		l.entries = slices.Clone(l.entries[l.limit/4+1:])
 	}
 
-	l.entries = append(l.entries, &d)
+	l.lastID++
+	l.revision++
+	d.ID = l.lastID
+	e := &entry{Delivery: d, revision: l.revision}
+	l.entries = append(l.entries, e)
 	l.mu.Unlock()
 	l.changes.notify()
 
-	return &d
+	return e
 }
 
 // update changes an entry under lock.
-func (l *journal) update(d *Delivery, change func(*Delivery)) {
+func (l *journal) update(e *entry, change func(*Delivery)) {
 	l.mu.Lock()
-	change(d)
+	l.revision++
+	e.revision = l.revision
+	change(&e.Delivery)
 	l.mu.Unlock()
 	l.changes.notify()
 }
@@ -88,13 +107,48 @@ func (l *journal) list(job string) []Delivery {
 
 	out := make([]Delivery, 0, len(l.entries))
 
-	for _, d := range l.entries {
-		if matchesJob(job, d.Job) {
-			out = append(out, *d)
+	for _, e := range l.entries {
+		if matchesJob(job, e.Job) {
+			out = append(out, e.Delivery)
 		}
 	}
 
 	return out
+}
+
+// since returns the deliveries that changed after a revision, the latest of them up to a limit, and the revision that they show.
+func (l *journal) since(revision int64, limit int) ([]Delivery, int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	var out []Delivery
+
+	for _, e := range slices.Backward(l.entries) {
+		if e.revision > revision {
+			out = append(out, e.Delivery)
+		}
+
+		if len(out) == limit {
+			break
+		}
+	}
+
+	slices.Reverse(out)
+
+	return out, l.revision
+}
+
+// get returns one delivery, if it is still remembered.
+func (l *journal) get(id int64) (Delivery, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	i, found := slices.BinarySearchFunc(l.entries, id, func(e *entry, id int64) int { return cmp.Compare(e.ID, id) })
+	if !found {
+		return Delivery{}, false
+	}
+
+	return l.entries[i].Delivery, true
 }
 
 // wait returns once the condition holds of all deliveries; it is asked again after each change.

@@ -108,7 +108,13 @@ func (s *scheduler) attempt(x *execution) {
 	j.edit(func(pb *schedulerpb.Job) { pb.LastAttemptTime = timestamppb.New(now) })
 
 	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts}
-	try.fault, _ = s.faults.take(j.pb.GetName(), LostReply, Duplicate, Delay, Reset, Status)
+
+	fault, asked := s.faults.take(j.pb.GetName(), deliveryFaults()...)
+	if !asked {
+		fault = s.random.draw(try)
+	}
+
+	try.fault = fault
 
 	s.work.Go(func() {
 		result := s.carry(s.ctx, try)

@@ -18,6 +18,9 @@ const (
 	Duplicate FaultKind = "duplicate"
 	// Delay holds the request up for Delay before it reaches the target. The attempt deadline runs meanwhile.
 	Delay FaultKind = "delay"
+	// SlowToken holds up by Delay the making of the token that the request carries, if it carries one. The attempt deadline runs
+	// meanwhile.
+	SlowToken FaultKind = "slow_token"
 	// Reset sends the request and, After that, breaks the connection.
 	Reset FaultKind = "reset"
 	// Status answers with Status (zero: 503) from the path; the target never sees the request.
@@ -40,7 +43,7 @@ type Fault struct {
 	Count int
 	// After is the wait before the copies of a Duplicate, by the cloud's clock, or before a Reset, in real time.
 	After time.Duration
-	// Delay is how long a Delay holds the request up, by the cloud's clock.
+	// Delay is how long a Delay or SlowToken holds the request up, by the cloud's clock.
 	Delay time.Duration
 	// Status is the HTTP status that a Status fault answers; zero: 503.
 	Status int
@@ -48,7 +51,7 @@ type Fault struct {
 
 // check refuses faults that could not happen as asked.
 func (f Fault) check() error {
-	kinds := []FaultKind{LostReply, Duplicate, Delay, Reset, Status, UpdateFailed}
+	kinds := append(deliveryFaults(), UpdateFailed)
 	if !slices.Contains(kinds, f.Kind) {
 		return fmt.Errorf("fault kind %q is unknown: use one of %q", f.Kind, kinds)
 	}
@@ -66,6 +69,11 @@ func (f Fault) check() error {
 	}
 
 	return nil
+}
+
+// deliveryFaults are the kinds that a delivery can meet.
+func deliveryFaults() []FaultKind {
+	return []FaultKind{LostReply, Duplicate, Delay, SlowToken, Reset, Status}
 }
 
 // largestCount keeps a mistyped count from exhausting the machine.

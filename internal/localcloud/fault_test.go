@@ -221,7 +221,7 @@ func TestImpossibleFaultsAreRefused(t *testing.T) {
 	}{
 		{
 			localcloud.Fault{Kind: "explode"},
-			`fault kind "explode" is unknown: use one of ["lost_reply" "duplicate" "delay" "reset" "status" "update_failed"]`,
+			`fault kind "explode" is unknown: use one of ["lost_reply" "duplicate" "delay" "slow_token" "reset" "status" "update_failed"]`,
 		},
 		{
 			localcloud.Fault{Kind: localcloud.Delay, Delay: -1},

@@ -25,6 +25,7 @@ type scheduler struct {
 	cfg        Config
 	issuer     *issuer
 	faults     *faults
+	random     *randomFaults
 	deliveries *journal
 	agenda     *agenda
 	client     *http.Client
@@ -57,6 +58,7 @@ func newScheduler(cfg Config, tokens *issuer) *scheduler {
 		cfg:        cfg,
 		issuer:     tokens,
 		faults:     &faults{},
+		random:     &randomFaults{},
 		deliveries: newJournal(cfg.History),
 		agenda:     newAgenda(),
 		client:     &http.Client{Transport: own},

@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -40,14 +41,26 @@ func (c *Cloud) serve() error {
 	mux.HandleFunc("GET "+discoveryPath, c.issuer.serveDiscovery)
 	mux.HandleFunc("GET "+jwksPath, c.issuer.serveKeys)
 	c.handleControl(mux)
+
+	err = c.handlePage(mux)
+	if err != nil {
+		return fmt.Errorf("prepare the page: %w", err)
+	}
+
 	mux.Handle("/", restFront(rest))
 
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 
+	// A page of another origin must not drive the cloud; browsers say where a request comes from.
+	origins := http.NewCrossOriginProtection()
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeError(w, http.StatusForbidden, codes.PermissionDenied.String(), "The local cloud takes nothing from pages of other origins.", nil)
+	}))
+
 	c.http = &http.Server{
-		Handler:           c.byProtocol(mux),
+		Handler:           c.byProtocol(origins.Handler(mux)),
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
 		ErrorLog:          slog.NewLogLogger(c.cfg.Logger.Handler(), slog.LevelDebug),

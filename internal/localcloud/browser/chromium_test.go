@@ -1,0 +1,162 @@
+package browser_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
+)
+
+type css = chromedp.CSS
+
+// browser is a tab that shows the page.
+type browser struct {
+	t   *testing.T
+	ctx context.Context //nolint:containedctx // chromedp keeps the tab in it
+}
+
+// open starts a browser of its own and shows a page. What the page throws or logs as an error, but for a connection that is gone,
+// fails the test.
+func open(t *testing.T, url string) *browser {
+	t.Helper()
+
+	options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+		chromedp.ExecPath(engines.Chromium(t)),
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile(t)), chromedp.WindowSize(1360, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.WSURLReadTimeout(time.Minute),
+	)
+
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+
+	messages := chromedp.Console(ctx)
+	read := make(chan struct{})
+
+	go func() {
+		defer close(read)
+
+		for message, err := range messages {
+			if err != nil {
+				return
+			}
+
+			if message.IsException() || (message.Type == "error" && message.Source != "network") {
+				t.Errorf("the page says: %s", message)
+			}
+		}
+	}()
+
+	// Registered last, so that it ends before the browser does.
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		<-read
+	})
+
+	b := &browser{t: t, ctx: ctx}
+	b.do(chromedp.Navigate(url))
+	b.until(`document.querySelector('.link.live')`)
+
+	return b
+}
+
+// profile is a folder for the browser's own files. It may still write when it was told to end.
+func profile(t *testing.T) string {
+	t.Helper()
+
+	dir, err := os.MkdirTemp("", "chromium-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Cleanup(func() {
+		for range 50 {
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+
+			time.Sleep(100 * time.Millisecond)
+		}
+
+		t.Errorf("%s cannot be removed", dir)
+	})
+
+	return dir
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+
+	err := chromedp.Do(b.ctx, steps...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// until waits until a JavaScript expression is true. The page's own rules forbid it to evaluate text, so the browser does.
+func (b *browser) until(expression string) {
+	b.t.Helper()
+
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](
+		`new Promise((resolve) => { const look = () => { if (`+expression+`) resolve(true); else setTimeout(look, 30); }; look(); })`,
+		chromedp.EvalAwaitPromise))
+	if err != nil {
+		shown, _ := chromedp.Run(b.ctx, chromedp.Text(css("main")))
+		b.t.Fatalf("%s: %v; the page shows\n%s", expression, err, shown)
+	}
+}
+
+func (b *browser) evaluate(expression string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](expression))
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(css(selector)))
+}
+
+func (b *browser) attribute(selector, name string) string {
+	b.t.Helper()
+
+	out, err := chromedp.Run(b.ctx, chromedp.AttributeValue(css(selector), name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+
+	return out.Value
+}
+
+// shows checks what an element shows.
+func (b *browser) shows(selector string, wanted ...string) {
+	b.t.Helper()
+
+	out, err := chromedp.Run(b.ctx, chromedp.Text(css(selector)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+
+	holds(b.t, strings.Join(strings.Fields(out), " "), wanted...)
+}
+
+func holds(t *testing.T, shown string, wanted ...string) {
+	t.Helper()
+
+	for _, want := range wanted {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown in: %s", want, shown)
+		}
+	}
+}
