@@ -113,6 +113,7 @@ type Config struct {
 
 // Middleware guards handlers. Its methods are safe for concurrent use.
 type Middleware struct {
+	given    Config // without defaults, which depend on each other
 	cfg      Config
 	caps     claim.Caps
 	claimer  *claim.Claimer
@@ -135,15 +136,15 @@ func New(cfg Config) (*Middleware, error) {
 // With returns a middleware for other routes: the same claims, with what change makes of the configuration. Store, Logger and
 // ClaimOptions cannot be changed.
 func (m *Middleware) With(change func(*Config)) (*Middleware, error) {
-	cfg := m.cfg
+	cfg := m.given
 	cfg.Keep, cfg.Problems = maps.Clone(cfg.Keep), maps.Clone(cfg.Problems)
 	change(&cfg)
-	cfg.Store, cfg.Logger, cfg.ClaimOptions = m.cfg.Store, m.cfg.Logger, m.cfg.ClaimOptions
+	cfg.Store, cfg.Logger, cfg.ClaimOptions = m.given.Store, m.given.Logger, m.given.ClaimOptions
 	return build(cfg, m.claimer)
 }
 
 func build(cfg Config, claimer *claim.Claimer) (*Middleware, error) {
-	m := &Middleware{cfg: cfg, caps: cfg.Store.Caps(), claimer: claimer, problems: problems()}
+	m := &Middleware{given: cfg, cfg: cfg, caps: cfg.Store.Caps(), claimer: claimer, problems: problems()}
 	m.setDefaults()
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("idempotency keys: %w", err)

@@ -1,7 +1,6 @@
 package idempotencykey_test
 
 import (
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -75,7 +74,7 @@ func TestAStoreThatForgetsIsAcceptedByOption(t *testing.T) {
 
 func TestRoutesOfOneGuardDifferByTheirOptions(t *testing.T) {
 	inBubble(t, nil, func(f *fixture) {
-		strict, err := f.guard.With(func(c *idempotencykey.Config) { c.RequireKey, c.Logger = true, slog.Default() })
+		strict, err := f.guard.With(func(c *idempotencykey.Config) { c.RequireKey, c.Timeout = true, time.Hour })
 		if err != nil {
 			t.Fatal(err)
 		}

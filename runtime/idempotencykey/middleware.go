@@ -92,15 +92,14 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body := http.MaxBytesReader(w, r.Body, limit)
-	if r.ContentLength > 0 {
+	if r.ContentLength > 0 { // net/http reads no further
 		b := make([]byte, r.ContentLength)
-		if _, err := io.ReadFull(body, b); err != nil {
+		if _, err := io.ReadFull(r.Body, b); err != nil {
 			return nil, err
 		}
 		return b, nil
 	}
-	return io.ReadAll(body)
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 }
 
 func bodyCode(err error) Code {
@@ -201,7 +200,9 @@ func (x *exchange) answer(res claim.Result) {
 	case claim.OutcomeFailed:
 		x.refuse(CodeFailed, 0)
 	case claim.OutcomeUnavailable:
-		x.log(slog.LevelError, "idempotency key not claimed, nothing was run", res)
+		if x.r.Context().Err() == nil { // else the caller went away
+			x.log(slog.LevelError, "idempotency key not claimed, nothing was run", res)
+		}
 		x.refuse(CodeUnavailable, x.m.cfg.RetryAfter)
 	default: // lost, unrecorded: the handler ran
 		x.unrecorded(res)

@@ -15,9 +15,9 @@ import (
 // The defaults of Transport.
 const (
 	DefaultAttemptTimeout = 30 * time.Second
-	DefaultAttempts       = 6
+	DefaultAttempts       = 12
 	DefaultMinBackoff     = 200 * time.Millisecond
-	DefaultMaxBackoff     = 15 * time.Second
+	DefaultMaxBackoff     = 30 * time.Second
 	DefaultMaxAnswer      = 1 << 20
 )
 
@@ -43,10 +43,10 @@ type Transport struct {
 	Window time.Duration
 	// Timeout bounds each attempt, with the answer's body. Default: 30 s.
 	Timeout time.Duration
-	// Attempts bounds how often a request is sent or looked up. Default: 6.
+	// Attempts bounds how often a request is sent or looked up. Default: 12, which spans one to two minutes.
 	Attempts int
 	// MinBackoff is the first wait between attempts, and doubles up to MaxBackoff; an answer's Retry-After can make a wait longer.
-	// Defaults: 200 ms, 15 s.
+	// Defaults: 200 ms, 30 s.
 	MinBackoff, MaxBackoff time.Duration
 	// MaxBody is the greatest length of a request's body in bytes, which is held in memory. Default: 1 MiB.
 	MaxBody int64

@@ -95,7 +95,7 @@ func inCall(t *testing.T, answers []func(*http.Request) (*http.Response, error),
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{answers: answers}
-		test(&call{T: t, wire: w, tr: &idempotencykey.Transport{Base: w}, ctx: t.Context(), req: func(*http.Request) {}})
+		test(&call{T: t, wire: w, tr: &idempotencykey.Transport{Base: w, Attempts: 6}, ctx: t.Context(), req: func(*http.Request) {}})
 	})
 }
 
