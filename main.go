@@ -32,9 +32,7 @@ func main() {
 		}
 	default:
 		// Without arguments the command line prints its help.
-		if err := cli.New(version).Execute(); err != nil {
-			os.Exit(1)
-		}
+		os.Exit(cli.ExitStatus(cli.New(version).Execute()))
 	}
 }
 
