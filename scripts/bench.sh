@@ -33,7 +33,7 @@ if [[ ${BENCH:-go} == go ]]; then
 fi
 
 awk -F '\t' '
-	BEGIN { printf "%-52s  %-28s  %-28s  %s\n", "", "ours", "other", "ratio" }
+	BEGIN { printf "%-52s  %-44s  %-44s  %s\n", "", "ours", "other", "ratio" }
 	$1 != section { section = $1; printf "\n%s\n", section }
-	{ printf "  %-50s  %-28s  %-28s  %s\n", $2, $3, $4, $5 }' "$rows"
+	{ printf "  %-50s  %-44s  %-44s  %s\n", $2, $3, $4, $5 }' "$rows"
 exit "$failed"
