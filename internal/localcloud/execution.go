@@ -64,7 +64,7 @@ func (s *scheduler) force(name string) (*schedulerpb.Job, error) {
 		return nil, status.Error(codes.Unavailable, errClosed.Error())
 	}
 
-	x := s.newExecution(j, j.timetable.next(s.cfg.Clock.Now()))
+	x := s.newExecution(j, promised(j.timetable, j.timetable.next(s.cfg.Clock.Now())))
 	x.forced, x.alone = true, true
 	s.attempt(x)
 
@@ -160,8 +160,10 @@ func (s *scheduler) land(x *execution, result verdict) {
 	j.current = nil
 
 	if !j.waiting.IsZero() && j.pb.GetState() == schedulerpb.Job_ENABLED {
-		j.current = s.newExecution(j, j.waiting)
+		j.current = s.newExecution(j, promised(j.timetable, j.waiting))
 		s.attempt(j.current)
+	} else if countsFromEnd(j.timetable) {
+		s.arm(j, s.cfg.Clock.Now())
 	}
 
 	j.waiting = time.Time{}

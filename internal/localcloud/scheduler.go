@@ -211,7 +211,11 @@ func (s *scheduler) fall(name string, j *job, at time.Time) {
 		after = earliest
 	}
 
-	s.arm(j, after)
+	if countsFromEnd(j.timetable) {
+		s.disarm(j)
+	} else {
+		s.arm(j, after)
+	}
 
 	if j.current != nil {
 		s.abandon(j.current)
@@ -223,7 +227,7 @@ func (s *scheduler) fall(name string, j *job, at time.Time) {
 		}
 	}
 
-	j.current = s.newExecution(j, at)
+	j.current = s.newExecution(j, promised(j.timetable, at))
 	s.attempt(j.current)
 }
 
