@@ -16,9 +16,7 @@ type Attempt struct {
 	number int
 	limit  moment          // arrival + W; zero: none
 	base   context.Context //nolint:containedctx // the delivery's values, for what goes on beside the work
-	cancel context.CancelCauseFunc
-	done   <-chan struct{} // closed when the work's context ends
-	cause  func() error    // why it did
+	ctx    workContext
 
 	// write is held by whoever writes the record: one renewal, transaction or end at a time. It guards rec, version, completed
 	// and lost. A channel, so that waiting for it can be given up.
@@ -35,7 +33,6 @@ type Attempt struct {
 	mu      sync.Mutex // guards what follows
 	end     moment     // when the attempt stops to hold
 	over    error      // why it does not hold any more
-	ticker  *time.Timer
 	renewer *time.Timer
 	left    []byte // the result for later deliveries
 }
@@ -109,10 +106,8 @@ func (a *Attempt) heldLocked() error {
 		return a.over
 	}
 
-	select {
-	case <-a.done: // by its deadline, by shutdown, or lost
-		return a.cause()
-	default:
+	if cause := a.ctx.ended(); cause != nil { // by its deadline, by shutdown, or lost
+		return cause
 	}
 
 	now := a.c.clock.moment()
@@ -128,51 +123,40 @@ func (a *Attempt) heldLocked() error {
 		return nil
 	}
 
-	a.cancel(a.over)
+	a.ctx.cancel(a.over)
 
 	return a.over
 }
 
-// start makes the work's context: detached from the connection, ended with a cause by shutdown, loss, the end of the lease or W.
+// start makes the work's context, and arms the renewal: each third of the lease. Ctx is the delivery's, or that of the claim on the
+// previous name.
 func (a *Attempt) start(ctx context.Context) (context.Context, context.CancelFunc) {
-	before := ctx // of the claim on the previous name, if there is one
-	a.base = context.WithoutCancel(ctx)
-	ctx, a.cancel = context.WithCancelCause(context.WithValue(a.base, attemptKey{}, a))
-	release := context.CancelFunc(func() { a.cancel(ErrReturned) })
-
-	deadline, cause := a.limit, ErrTimeout
-	if !a.p.Renew && (deadline.isZero() || a.end.mono.Before(deadline.mono)) {
-		deadline, cause = a.end, ErrLeaseEnded
+	a.ctx.end, a.ctx.why = a.limit.mono, ErrTimeout
+	if !a.p.Renew && (a.limit.isZero() || a.end.mono.Before(a.limit.mono)) {
+		a.ctx.end, a.ctx.why = a.end.mono, ErrLeaseEnded
 	}
 
-	if !deadline.isZero() {
-		var stop context.CancelFunc
-
-		ctx, stop = context.WithDeadlineCause(ctx, deadline.mono, cause)
-		cancel := release
-		release = func() { cancel(); stop() }
+	if a.guard == nil {
+		return &a.ctx, a.release
 	}
 
-	a.done, a.cause = ctx.Done(), func() error { return context.Cause(ctx) }
+	unfollow := context.AfterFunc(ctx, func() { a.ctx.cancel(context.Cause(ctx)) })
 
-	if a.guard != nil {
-		cancel := release
-		unfollow := context.AfterFunc(before, func() { a.cancel(context.Cause(before)) })
-		release = func() { unfollow(); cancel() }
-	}
-
-	return ctx, release
+	return &a.ctx, func() { unfollow(); a.release() }
 }
 
-// arm starts the clocks: one look each second and at the end, one renewal each third of the lease.
+func (a *Attempt) release() { a.ctx.cancel(ErrReturned) }
+
+// arm starts the renewals.
 func (a *Attempt) arm() {
+	if !a.p.Renew {
+		return
+	}
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.ticker = time.AfterFunc(a.nextTick(), a.tick)
-	if a.p.Renew {
-		a.renewer = time.AfterFunc(RenewEvery(a.p.Lease), a.renew)
-	}
+	a.renewer = time.AfterFunc(RenewEvery(a.p.Lease), a.renew)
 }
 
 // disarm stops the clocks for good.
@@ -184,23 +168,16 @@ func (a *Attempt) disarm() {
 		a.over = ErrReturned
 	}
 
-	for _, t := range []*time.Timer{a.ticker, a.renewer} {
-		if t != nil {
-			t.Stop()
-		}
+	if a.renewer != nil {
+		a.renewer.Stop()
 	}
 }
 
-func (a *Attempt) tick() {
+// nextTick is when the work's context is to look at the clocks again: in a second, or at the end.
+func (a *Attempt) nextTick() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.heldLocked() == nil {
-		a.ticker.Reset(a.nextTick())
-	}
-}
-
-func (a *Attempt) nextTick() time.Duration {
 	left := a.c.clock.moment().until(a.end)
 
 	return max(min(left, time.Second), time.Millisecond)
@@ -244,8 +221,8 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 	left := sent.until(a.end)
 	a.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(a.base, min(a.c.timeout, left))
-	defer cancel()
+	ctx := withBudget(a.base, min(a.c.timeout, left))
+	defer ctx.cancel()
 
 	err := a.settle(ctx, a.p.renewed)
 	event := Event{Kind: EventRenewed, Duration: a.c.clock.moment().mono.Sub(sent.mono), Err: err}
@@ -272,7 +249,7 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 // lose ends the work because the record is not this attempt's any more. The caller holds write.
 func (a *Attempt) lose(lost *LostError) {
 	a.lost = lost
-	a.cancel(lost)
+	a.ctx.cancel(lost)
 }
 
 func (a *Attempt) event(e Event) Event {

@@ -15,49 +15,55 @@ const (
 // The calls to the store: each under its own deadline, its answer compared with the clock, its failure observed.
 
 func (c *Claimer) insert(ctx context.Context, id string, r Record) (Snapshot, bool, error) {
-	return c.call(ctx, "insert", id, func(ctx context.Context) (Snapshot, bool, error) {
-		return c.backend.Insert(ctx, id, r)
-	})
+	return c.call(ctx, verbInsert, id, "", r)
 }
 
 func (c *Claimer) swap(ctx context.Context, id string, old Version, r Record) (Snapshot, bool, error) {
-	return c.call(ctx, "swap", id, func(ctx context.Context) (Snapshot, bool, error) {
-		return c.backend.Swap(ctx, id, old, r)
-	})
+	return c.call(ctx, verbSwap, id, old, r)
 }
 
 func (c *Claimer) get(ctx context.Context, id string) (Snapshot, error) {
-	snap, _, err := c.call(ctx, "get", id, func(ctx context.Context) (Snapshot, bool, error) {
-		snap, err := c.backend.Get(ctx, id)
-
-		return snap, false, err
-	})
+	snap, _, err := c.call(ctx, verbGet, id, "", Record{})
 
 	return snap, err
 }
 
-func (c *Claimer) call(ctx context.Context, verb, id string, do func(context.Context) (Snapshot, bool, error)) (Snapshot, bool, error) {
+const (
+	verbInsert = "insert"
+	verbSwap   = "swap"
+	verbGet    = "get"
+)
+
+func (c *Claimer) call(ctx context.Context, verb, id string, old Version, r Record) (snap Snapshot, ok bool, err error) {
 	sent := c.clock.moment()
 
-	if end, ok := ctx.Deadline(); !ok || end.Sub(sent.mono) > c.timeout {
-		var cancel context.CancelFunc
+	if end, limited := ctx.Deadline(); !limited || end.Sub(sent.mono) > c.timeout {
+		limit := withBudget(ctx, c.timeout)
+		defer limit.cancel()
 
-		ctx, cancel = context.WithTimeout(ctx, c.timeout)
-		defer cancel()
+		ctx = limit
 	}
 
-	snap, ok, err := do(ctx)
+	switch verb {
+	case verbInsert:
+		snap, ok, err = c.backend.Insert(ctx, id, r)
+	case verbSwap:
+		snap, ok, err = c.backend.Swap(ctx, id, old, r)
+	default:
+		snap, err = c.backend.Get(ctx, id)
+	}
+
 	received := c.clock.moment()
 
 	if err == nil || errors.Is(err, ErrNotFound) {
 		c.clock.learn(snap.Now, sent, received)
 
-		return snap, ok, err
+		return snap, ok, err //nolint:wrapcheck // it is wrapped where it is known what the call was for
 	}
 
 	c.observe(ctx, Event{Kind: EventStoreError, Verb: verb, ID: id, Duration: received.mono.Sub(sent.mono), Err: err})
 
-	return Snapshot{}, false, err
+	return Snapshot{}, false, err //nolint:wrapcheck // as above
 }
 
 // readBack reads what became of a write that returned an error, trying until ctx ends. The zero Version: nothing is there.

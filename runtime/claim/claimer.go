@@ -122,7 +122,7 @@ func (c *Claimer) Shutdown(ctx context.Context) error {
 	c.mu.Unlock()
 
 	for _, a := range running {
-		a.cancel(ErrShutdown)
+		a.ctx.cancel(ErrShutdown)
 	}
 
 	select {
@@ -208,5 +208,9 @@ func newAttemptID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
 
-	return hex.EncodeToString(b[:])
+	var text [2 * len(b)]byte
+
+	hex.Encode(text[:], b[:])
+
+	return string(text[:])
 }

@@ -12,25 +12,28 @@ type claiming struct {
 	c       *Claimer
 	p       Proposal
 	began   moment
-	id      string   // of the attempt, should it win
-	snap    Snapshot // what the latest answer showed
-	asked   bool     // Admit was called
-	sent    moment   // before the first send of the write that may still be on its way
-	pending bool     // a write may have been applied unseen
-	old     Version  // what that write was to replace
-	guard   *Attempt // the claim on the previous name
-	before  bool     // it is the previous name that is claimed: nobody is told
-	next    Record   // what it was to write
+	id      string          // of the attempt, should it win
+	snap    Snapshot        // what the latest answer showed
+	asked   bool            // Admit was called
+	sent    moment          // before the first send of the write that may still be on its way
+	base    context.Context //nolint:containedctx // the delivery's values
+	pending bool            // a write may have been applied unseen
+	old     Version         // what that write was to replace
+	guard   *Attempt        // the claim on the previous name
+	before  bool            // it is the previous name that is claimed: nobody is told
+	next    Record          // what it was to write
 }
 
 // run claims the run, or says why not. One insert when nothing is there; what is there otherwise is decided upon, and decided anew
 // when a swap is lost, three times at most within the store timeout.
 func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 	detached := context.WithoutCancel(ctx)
+	w.base = detached
 
-	ctx, cancel := context.WithTimeout(detached, w.c.timeout)
-	defer cancel()
+	limited := withBudget(detached, w.c.timeout)
+	defer limited.cancel()
 
+	ctx = limited
 	d := decide(Snapshot{}, w.p)
 
 	for lost := 0; ; {
@@ -131,7 +134,7 @@ func (w *claiming) admit() bool {
 // won makes the attempt.
 func (w *claiming) won(ctx context.Context, d decision) *Attempt {
 	a := w.holder()
-	if w.before {
+	if w.before || w.c.watch == nil {
 		return a
 	}
 
@@ -148,8 +151,10 @@ func (w *claiming) won(ctx context.Context, d decision) *Attempt {
 func (w *claiming) holder() *Attempt {
 	a := &Attempt{
 		c: w.c, p: w.p, id: w.id, number: w.snap.Attempt, write: make(chan struct{}, 1), rec: w.snap.Record,
-		version: w.snap.Version, cancel: func(error) {}, guard: w.guard,
+		version: w.snap.Version, base: w.base, guard: w.guard,
 	}
+	a.ctx.base, a.ctx.attempt = w.base, a
+
 	if life := Runtime(w.p.Deadline, w.p.Runtime); life > 0 {
 		a.limit = w.began.add(life - w.began.since(w.p.Arrived))
 	}
@@ -164,10 +169,10 @@ func (w *claiming) holder() *Attempt {
 func (w *claiming) withdraw(ctx context.Context, outcome Outcome, cause error) Result {
 	a := w.holder()
 
-	ctx, cancel := context.WithTimeout(ctx, w.c.timeout)
-	defer cancel()
+	limited := withBudget(ctx, w.c.timeout)
+	defer limited.cancel()
 
-	err := a.settle(ctx, w.p.withdrawn)
+	err := a.settle(limited, w.p.withdrawn)
 	if err == nil || errors.Is(err, ErrLost) {
 		return Result{Outcome: outcome, Record: a.rec, Err: cause}
 	}
@@ -209,8 +214,8 @@ func (w *claiming) later() {
 
 // released reports whether nothing is left of the claim, or can still come.
 func (w *claiming) released() bool {
-	ctx, cancel := context.WithTimeout(w.c.background, w.c.timeout)
-	defer cancel()
+	ctx := withBudget(w.c.background, w.c.timeout)
+	defer ctx.cancel()
 
 	snap, err := w.c.get(ctx, w.p.ID)
 

@@ -17,6 +17,10 @@ func (c *Claimer) Do(ctx context.Context, p Proposal, work func(context.Context)
 	began := c.clock.moment()
 
 	defer func() {
+		if c.watch == nil {
+			return
+		}
+
 		c.observe(ctx, Event{
 			Kind: EventKind(res.Outcome), ID: p.ID, Run: p.Run, Attempt: res.Attempt, AttemptID: res.AttemptID,
 			Duration: c.clock.moment().mono.Sub(began.mono), Err: res.Err,
@@ -96,10 +100,10 @@ func call(ctx context.Context, work func(context.Context) error) (e ended) {
 // finish records how the work ended. Whatever it returns, its own completion in a transaction stands.
 func (a *Attempt) finish(e ended) Result {
 	a.disarm()
-	a.cancel(ErrReturned)
+	a.ctx.cancel(ErrReturned)
 
-	ctx, cancel := context.WithTimeout(a.base, finishTries*a.c.timeout)
-	defer cancel()
+	ctx := withBudget(a.base, finishTries*a.c.timeout)
+	defer ctx.cancel()
 
 	select { // a renewal or a transaction may still be under way
 	case a.write <- struct{}{}:

@@ -120,6 +120,8 @@ func TestASuspendedMachineIsNoticedWithinASecond(t *testing.T) {
 		c := b.another(claim.WithClock(func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }))
 		begin := time.Now()
 		c.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			ctx.Done() // is waited for from here on
+
 			time.Sleep(1500 * time.Millisecond)
 			slept.Store(int64(time.Hour))
 

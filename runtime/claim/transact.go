@@ -91,8 +91,8 @@ func (a *Attempt) acquire(ctx context.Context) error {
 	select {
 	case a.write <- struct{}{}:
 		return nil
-	case <-a.done:
-		return a.cause()
+	case <-a.ctx.Done():
+		return a.ctx.ended()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -101,8 +101,8 @@ func (a *Attempt) acquire(ctx context.Context) error {
 // committed reads back what became of a transaction that returned an error. Nil: it happened, and the attempt is completed, or it
 // did not and may be run again on the version that is there.
 func (a *Attempt) committed(next Record, cause error) error {
-	ctx, cancel := context.WithTimeout(a.base, a.c.timeout)
-	defer cancel()
+	ctx := withBudget(a.base, a.c.timeout)
+	defer ctx.cancel()
 
 	snap, err := a.c.readBack(ctx, a.p.ID, cause)
 	if err != nil {

@@ -55,6 +55,7 @@ type Store struct {
 
 type entry struct {
 	record  claim.Record
+	version claim.Version
 	written time.Time
 }
 
@@ -144,23 +145,20 @@ func (s *Store) write(ctx context.Context, verb Verb, id string, old claim.Versi
 		return claim.Snapshot{}, false, fmt.Errorf("%s %s: %w: %d bytes", verb, id, claim.ErrTooLarge, len(r.Result))
 	}
 
-	var (
-		snap claim.Snapshot
-		ok   bool
-	)
+	if err := s.begin(ctx, verb, id); err != nil {
+		return claim.Snapshot{}, false, err
+	}
 
-	err := s.hooked(ctx, verb, id, func() error {
-		now := s.time()
-		if s.version(id) == old {
-			s.put(id, r, now)
-			ok = true
-		}
+	now := s.time()
+	ok := s.version(id) == old
 
-		snap = s.snapshot(id, now)
+	if ok {
+		s.put(id, r, now)
+	}
 
-		return nil
-	})
-	if err != nil {
+	snap := s.snapshot(id, now)
+
+	if err := s.end(ctx, verb, id); err != nil {
 		return claim.Snapshot{}, false, err
 	}
 
@@ -169,14 +167,13 @@ func (s *Store) write(ctx context.Context, verb Verb, id string, old claim.Versi
 
 // Get implements claim.Store.
 func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
-	var snap claim.Snapshot
+	if err := s.begin(ctx, Get, id); err != nil {
+		return claim.Snapshot{}, err
+	}
 
-	err := s.hooked(ctx, Get, id, func() error {
-		snap = s.snapshot(id, s.time())
+	snap := s.snapshot(id, s.time())
 
-		return nil
-	})
-	if err != nil {
+	if err := s.end(ctx, Get, id); err != nil {
 		return claim.Snapshot{}, err
 	}
 
@@ -232,61 +229,60 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// hooked calls do under the lock, between the hooks.
-func (s *Store) hooked(ctx context.Context, verb Verb, id string, do func() error) error {
+// begin calls the hook and takes the lock, which the caller holds when there is no error.
+func (s *Store) begin(ctx context.Context, verb Verb, id string) error {
 	s.mu.Lock()
-	before, after := s.before, s.after
-	s.mu.Unlock()
 
-	if before != nil {
+	if before := s.before; before != nil {
+		s.mu.Unlock()
+
 		if err := before(ctx, verb, id); err != nil {
 			return fmt.Errorf("%s %s: %w", verb, id, err)
 		}
+
+		s.mu.Lock()
 	}
 
-	if err := s.locked(ctx, do); err != nil {
+	err := ctx.Err()
+	if s.closed {
+		err = ErrClosed
+	}
+
+	if err != nil {
+		s.mu.Unlock()
+
 		return fmt.Errorf("%s %s: %w", verb, id, err)
-	}
-
-	if after != nil {
-		if err := after(ctx, verb, id); err != nil {
-			return fmt.Errorf("%s %s: %w", verb, id, err)
-		}
 	}
 
 	return nil
 }
 
-func (s *Store) locked(ctx context.Context, do func() error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// end gives the lock back and calls the hook.
+func (s *Store) end(ctx context.Context, verb Verb, id string) error {
+	after := s.after
+	s.mu.Unlock()
 
-	if s.closed {
-		return ErrClosed
+	if after == nil {
+		return nil
 	}
 
-	if err := ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // the caller names the verb
+	if err := after(ctx, verb, id); err != nil {
+		return fmt.Errorf("%s %s: %w", verb, id, err)
 	}
 
-	return do()
+	return nil
 }
 
 // time is the store's, at the precision of the least precise store, so that a test here does not promise more.
 func (s *Store) time() time.Time { return s.now().UTC().Round(0).Truncate(time.Microsecond) }
 
 func (s *Store) version(id string) claim.Version {
-	e, ok := s.records[id]
-	if !ok {
-		return ""
-	}
-
-	return e.record.Version()
+	return s.records[id].version // the zero entry's where there is none
 }
 
 func (s *Store) put(id string, r claim.Record, now time.Time) {
 	r.Result = slices.Clone(r.Result)
-	s.records[id] = entry{record: r, written: now}
+	s.records[id] = entry{record: r, version: r.Version(), written: now}
 }
 
 func (s *Store) snapshot(id string, now time.Time) claim.Snapshot {
@@ -298,5 +294,5 @@ func (s *Store) snapshot(id string, now time.Time) claim.Snapshot {
 	r := e.record
 	r.Result = slices.Clone(r.Result)
 
-	return claim.Snapshot{ID: id, Record: r, Version: r.Version(), Written: e.written, Now: now}
+	return claim.Snapshot{ID: id, Record: r, Version: e.version, Written: e.written, Now: now}
 }

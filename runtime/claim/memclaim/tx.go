@@ -23,18 +23,36 @@ func CompleteTx(ctx context.Context, body func(context.Context) error) error {
 	}
 
 	return a.Transact(ctx, func(ctx context.Context, t claim.Transition) error { //nolint:wrapcheck // says it all
-		return s.hooked(ctx, Transact, t.ID, func() error {
-			if s.version(t.ID) != t.Old {
-				return claim.ErrLost
-			}
+		if err := s.begin(ctx, Transact, t.ID); err != nil {
+			return err
+		}
 
-			if err := body(ctx); err != nil {
-				return claim.RolledBack(err)
-			}
+		after, err := s.transact(ctx, t, body)
+		if err == nil && after != nil {
+			err = after(ctx, Transact, t.ID)
+		}
 
-			s.put(t.ID, t.Completed(), s.time())
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", Transact, t.ID, err)
+		}
 
-			return nil
-		})
+		return nil
 	})
+}
+
+// transact runs body between the comparison and the write, under the lock, which it gives back, and returns the hook that comes after.
+func (s *Store) transact(ctx context.Context, t claim.Transition, body func(context.Context) error) (after Hook, err error) {
+	defer s.mu.Unlock() // also when body panics
+
+	if s.version(t.ID) != t.Old {
+		return nil, claim.ErrLost
+	}
+
+	if err := body(ctx); err != nil {
+		return nil, claim.RolledBack(err)
+	}
+
+	s.put(t.ID, t.Completed(), s.time())
+
+	return s.after, nil
 }

@@ -1,0 +1,89 @@
+package claim
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// budget is a context that ends at a deadline, as that of context.WithTimeout does. What waiting for the end takes, a timer above all,
+// is made when somebody waits: most calls come back before anybody does.
+type budget struct {
+	parent context.Context //nolint:containedctx // it is a context
+	end    time.Time
+
+	mu    sync.Mutex
+	timed context.Context //nolint:containedctx // what is waited for; nil: nobody has
+	stop  context.CancelFunc
+	over  bool // cancelled
+}
+
+// withBudget returns a context that ends after d, or with its parent. The caller cancels it in the end.
+func withBudget(parent context.Context, d time.Duration) *budget {
+	b := &budget{parent: parent, end: time.Now().Add(d)}
+	if end, ok := parent.Deadline(); ok && end.Before(b.end) {
+		b.end = end
+	}
+
+	return b
+}
+
+func (b *budget) cancel() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.over = true
+	if b.timed != nil {
+		b.stop()
+	}
+}
+
+// Deadline implements context.Context.
+func (b *budget) Deadline() (time.Time, bool) { return b.end, true }
+
+// Done implements context.Context.
+func (b *budget) Done() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	if b.timed == nil {
+		b.timed, b.stop = context.WithDeadline(b.parent, b.end)
+		if b.over {
+			b.stop()
+		}
+	}
+
+	return b.timed.Done()
+}
+
+// Err implements context.Context.
+func (b *budget) Err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	switch {
+	case b.timed != nil:
+		return b.timed.Err()
+	case b.parent.Err() != nil:
+		return b.parent.Err()
+	case b.over:
+		return context.Canceled
+	case !time.Now().Before(b.end):
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// Value implements context.Context. Contexts made of this one find by it what they end with, once Done has been called.
+func (b *budget) Value(key any) any {
+	b.mu.Lock()
+	timed := b.timed
+	b.mu.Unlock()
+
+	if timed != nil {
+		return timed.Value(key)
+	}
+
+	return b.parent.Value(key)
+}

@@ -1,0 +1,174 @@
+package claim_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/memclaim"
+)
+
+// TestTheEndOfTheWorksContextShowsToWhoeverAsks: what is made when somebody waits must say what it would have said from the start.
+func TestTheEndOfTheWorksContextShowsToWhoeverAsks(t *testing.T) {
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"waiting": func(ctx context.Context) error {
+			<-ctx.Done()
+
+			return ctx.Err()
+		},
+		"error": func(ctx context.Context) error {
+			time.Sleep(lease)
+
+			return ctx.Err()
+		},
+		"cause": func(ctx context.Context) error {
+			time.Sleep(lease)
+
+			return context.Cause(ctx)
+		},
+		"cause, having waited": func(ctx context.Context) error {
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+		"a context made of it": func(ctx context.Context) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+
+			<-ctx.Done()
+
+			return ctx.Err()
+		},
+		"the cause of a context made of it": func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+		"a function called after it": func(ctx context.Context) error {
+			done := make(chan struct{})
+			context.AfterFunc(ctx, func() { close(done) })
+			<-done
+
+			return context.Cause(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+					end, ok := ctx.Deadline()
+					if err := ctx.Err(); err != nil || !ok || time.Until(end) > lease {
+						b.Errorf("at the start: %v, deadline %v", err, end)
+					}
+
+					if err := ask(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, claim.ErrLeaseEnded) {
+						b.Errorf("at the end: %v", err)
+					}
+
+					return nil
+				})
+			})
+		})
+	}
+}
+
+func TestAContextThatOutlivesItsWorkHasEnded(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		var kept context.Context
+
+		b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			kept = ctx
+
+			return nil
+		})
+
+		if err := kept.Err(); !errors.Is(err, context.Canceled) {
+			b.Errorf("Err: %v", err)
+		}
+
+		if err := context.Cause(kept); !errors.Is(err, claim.ErrReturned) {
+			b.Errorf("Cause: %v", err)
+		}
+
+		<-kept.Done()
+	})
+}
+
+func TestTheWorksContextKeepsTheValuesOfTheDelivery(t *testing.T) {
+	type key struct{}
+
+	inBubble(t, func(b *bubble) {
+		b.claimer.Do(context.WithValue(b.Context(), key{}, "value"), proposal(), func(ctx context.Context) error {
+			for range 2 {
+				if ctx.Value(key{}) != "value" {
+					b.Error("the value is gone")
+				}
+
+				ctx.Done()
+			}
+
+			return nil
+		})
+	})
+}
+
+// TestAStoreThatWaitsIsGivenUpAtItsDeadline: a call may wait for its context, make contexts of it, or only look.
+func TestAStoreThatWaitsIsGivenUpAtItsDeadline(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context) error{
+		"waiting": func(ctx context.Context) error {
+			<-ctx.Done()
+
+			return ctx.Err()
+		},
+		"looking": func(ctx context.Context) error {
+			for ctx.Err() == nil {
+				time.Sleep(time.Millisecond)
+			}
+
+			return ctx.Err()
+		},
+		"a context made of it": func(ctx context.Context) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				var calls atomic.Int64
+
+				b.store.Before(func(ctx context.Context, _ memclaim.Verb, _ string) error {
+					calls.Add(1)
+
+					if end, ok := ctx.Deadline(); !ok || time.Until(end) > 2*time.Second {
+						b.Errorf("deadline %v", end)
+					}
+
+					return wait(ctx)
+				})
+
+				began := time.Now()
+				res := b.claimer.Do(b.Context(), proposal(), b.mustNotRun)
+				b.want(res, claim.OutcomeUnavailable)
+
+				if took := time.Since(began); took != 2*time.Second || !errors.Is(res.Err, context.DeadlineExceeded) {
+					b.Errorf("given up after %v: %v", took, res.Err)
+				}
+
+				b.store.Before(nil)
+
+				if err := b.claimer.Shutdown(b.Context()); err != nil {
+					b.Error(err)
+				}
+			})
+		})
+	}
+}
