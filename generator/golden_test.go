@@ -31,6 +31,7 @@ func goldens() map[string]generator.Spec {
 		for _, store := range generator.Stores() {
 			all[kind+"-"+store.Name] = generator.Spec{
 				Name: "nightly-report", Kind: kind, Jobs: []string{"nightly-report"}, Store: store.Name, Project: "acme-prod",
+				Forward: forwardOf(kind, "nightly-report"),
 			}
 		}
 	}

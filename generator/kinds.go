@@ -6,14 +6,40 @@ import "strings"
 type kind struct {
 	name    string
 	folders []string
+	// client is what a forwarder starts its targets by. Nil: the works are the user's own.
+	client *client
+	// importable says that the platform builds its own program around the package, which then cannot be main.
+	importable bool
 }
 
 // kinds lists the kinds in the order in which messages name them.
 func kinds() []kind {
 	return []kind{
-		{name: "http", folders: []string{"module", "http"}},
+		{name: "http", folders: []string{"module", "works", "program", "container", "http"}},
+		{name: "function", folders: []string{"module", "works", "function"}, importable: true},
+		{name: "appengine", folders: []string{"module", "works", "program", "appengine"}},
+		{name: "forward_workflows", folders: forwarder(), client: &client{
+			Package: "workflowsforward", Method: "Workflow", Type: "Workflow", Title: "Workflows", Noun: "workflow", collection: "workflows",
+			Roles: []string{"roles/workflows.invoker", "roles/workflows.viewer"}, fields: []string{"argument"},
+			RunID: "the field `run.id` of its argument, `${args.run.id}`, and its first 63 characters in the label `idempotent_run`",
+		}},
+		{name: "forward_run_job", folders: forwarder(), client: &client{
+			Package: "runjobforward", Method: "Job", Type: "Job", Title: "Cloud Run jobs", Noun: "job of Cloud Run", collection: "jobs",
+			Roles:  []string{"roles/run.jobsExecutorWithOverrides", "roles/run.viewer"},
+			fields: []string{"args", "container", "env", "tasks", "timeout"},
+			RunID:  "the environment variable `IDEMPOTENT_RUN_ID`",
+		}},
+		{name: "forward_cloud_build", folders: forwarder(), client: &client{
+			Package: "cloudbuildforward", Method: "Trigger", Type: "Trigger", Title: "Cloud Build", Noun: "trigger", collection: "triggers",
+			Roles:  []string{"roles/cloudbuild.builds.editor", "roles/iam.serviceAccountUser"},
+			fields: []string{"branch", "commit", "substitutions", "tag"},
+			RunID:  "the substitution `_IDEMPOTENT_RUN_ID`",
+		}},
 	}
 }
+
+// forwarder are the template folders of the kinds that forward.
+func forwarder() []string { return []string{"module", "program", "container", "forward"} }
 
 // Kinds returns the names of the kinds of handler.
 func Kinds() []string {
@@ -22,6 +48,12 @@ func Kinds() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// Forwards reports whether handlers of that kind start something else, so that their specs need [Spec].Forward.
+func Forwards(name string) bool {
+	k, err := findKind(name)
+	return err == nil && k.client != nil
 }
 
 func findKind(name string) (kind, *SpecError) {
@@ -34,4 +66,19 @@ func findKind(name string) (kind, *SpecError) {
 		}
 	}
 	return kind{}, &SpecError{Field: "kind", Value: name, Reason: "it must be one of " + strings.Join(Kinds(), ", ")}
+}
+
+// packageName is the package of a handler that names none.
+func (k kind) packageName() string {
+	if k.importable {
+		return "handler"
+	}
+	return "main"
+}
+
+func (k kind) checkPackage(name string) *SpecError {
+	if k.importable && name == "main" {
+		return &SpecError{Field: "package", Value: name, Reason: "kind " + k.name + " is built into a program of the platform's: give it another name"}
+	}
+	return nil
 }

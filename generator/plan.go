@@ -48,6 +48,13 @@ type data struct {
 	TimeoutSeconds int
 	// Defaults are the settings that the environment may leave out.
 	Defaults []setting
+	// Client and Forwards are what a forwarder links and starts. Nil: it is none.
+	Client   *client
+	Forwards []forwarded
+	// Runtime is the Go of App Engine and of functions.
+	Runtime string
+	// Entry is the path of the package with the program, as go build takes it.
+	Entry string
 }
 
 // defaultDeadline is Cloud Scheduler's attempt deadline for HTTP targets that set none.
@@ -67,20 +74,33 @@ func read(spec Spec) (kind, data, error) {
 	if storeErr != nil {
 		errs = append(errs, storeErr)
 	}
-	jobs, jobErrs := nameJobs(spec)
-	errs = append(errs, jobErrs...)
+	jobs, starts, forwardErrs := forwards(spec, k)
+	errs = append(errs, forwardErrs...)
+	if k.client == nil {
+		var jobErrs []*SpecError
+		jobs, jobErrs = nameJobs(spec)
+		errs = append(errs, jobErrs...)
+	}
+	if err := k.checkPackage(spec.Package); err != nil {
+		errs = append(errs, err)
+	}
 	if len(errs) > 0 {
 		return kind{}, data{}, join(errs)
 	}
 	d := data{
-		Name: spec.Name, Kind: k.name, Service: serviceName(spec.Name), Package: cmp.Or(spec.Package, "main"),
-		Jobs: jobs, Any: len(spec.Jobs) == 0,
+		Name: spec.Name, Kind: k.name, Service: serviceName(spec.Name), Package: cmp.Or(spec.Package, k.packageName()),
+		Jobs: jobs, Any: len(spec.Jobs) == 0 && k.client == nil, Client: k.client, Forwards: starts,
 		Project: spec.Project, Region: spec.Region,
 		Store: store, DefaultStore: url,
 		Library: LibraryModule, RuntimeVersion: spec.RuntimeVersion,
 		GoVersion: goVersion, GoRelease: goVersion[:strings.LastIndex(goVersion, ".")],
 	}
 	d.TimeoutSeconds = int(math.Ceil(cmp.Or(spec.Policy.Timeout, spec.Policy.Deadline, defaultDeadline).Seconds()))
+	d.Runtime = "go" + strings.ReplaceAll(d.GoRelease, ".", "")
+	d.Entry = "."
+	if d.Package != "main" {
+		d.Entry = "./cmd/" + d.Service
+	}
 	d.Own = slices.ContainsFunc(jobs, func(j job) bool { return j.File == "job" })
 	d.Module = cmp.Or(spec.Module, "example.com/"+d.Service)
 	for _, s := range []setting{{"EnvStore", url}, {"EnvProject", spec.Project}, {"EnvRegion", spec.Region}} {

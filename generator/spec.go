@@ -10,11 +10,14 @@ type Spec struct {
 	Kind string
 	// Module is the path of the generated Go module. Empty: example.com/ and the name.
 	Module string
-	// Package is the name of the Go package. Empty: main. With any other the program is in cmd/, and the package can be imported.
+	// Package is the name of the Go package. Empty: main, or handler for kind function. With any other than main the program is in
+	// cmd/, and the package can be imported.
 	Package string
 	// Jobs are the short names of the jobs that the handler serves, each with a method of its own. Empty: it serves any job, with
-	// one method.
+	// one method; for kinds that forward, those of Forward.
 	Jobs []string
+	// Forward says for each job what its runs start, for the kinds that forward; nil for the others.
+	Forward map[string]Forward
 	// Project and Region are assumed when a delivery and the environment name none. Empty: nothing is assumed.
 	Project, Region string
 	// Store is where the claims are kept: a URL, which becomes the default of IDEMPOTENT_STORE, or a scheme alone, which leaves the

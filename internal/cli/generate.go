@@ -20,6 +20,7 @@ var ErrOutdated = errors.New("the folder is out of date: generate it again witho
 type generateFlags struct {
 	spec     generator.Spec
 	policy   []string
+	forward  []string
 	specFile string
 	from     string
 	out      string
@@ -53,9 +54,10 @@ others are yours, written once and never touched again. A second run writes noth
 	flags.StringVar(&f.spec.Project, "project", "", "project to assume when neither a delivery nor the environment names one")
 	flags.StringVar(&f.spec.Region, "region", "", "region to assume likewise")
 	flags.StringVar(&f.spec.Store, "store", "", "where claims are kept: a URL without a password, or a scheme alone: "+storeNames())
+	flags.StringArrayVar(&f.forward, "forward", nil, "what a job starts, for kinds that forward, as JOB=TARGET, repeatable; --spec takes more")
 	flags.StringArrayVar(&f.policy, "policy", nil, "a setting of the handler's own policy as key=value, such as lease=210s, repeatable")
 	flags.StringVar(&f.spec.RuntimeVersion, "runtime-version", "", "version of the library in go.mod (default this program's)")
-	specFlags := []string{"name", "kind", "module", "package", "job", "project", "region", "store", "policy", "runtime-version"}
+	specFlags := []string{"name", "kind", "module", "package", "job", "project", "region", "store", "policy", "forward", "runtime-version"}
 
 	flags.StringVar(&f.specFile, "spec", "", "read all of the above from a YAML or JSON file")
 	flags.StringVar(&f.from, "from", "", "take the handlers, or the one of --name, from a plan or state that terraform show -json wrote")
@@ -123,6 +125,9 @@ func (f *generateFlags) plan(version string) ([]generator.File, error) {
 		return nil, err
 	}
 	f.spec.Policy = policy
+	if f.spec.Forward, err = parseForwardFlags(f.forward); err != nil {
+		return nil, err
+	}
 	files, err := generator.Plan(withVersion(f.spec, version))
 	return files, eachSpecError(err, func(e *generator.SpecError) error { return flagError(e) })
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -74,9 +75,11 @@ func (f *specFile) readSpec(root ast.Node) error {
 			return f.readJobs(value)
 		case "policy":
 			return f.readPolicy(value)
+		case "forward":
+			return f.readForward(value)
 		default:
-			return f.errorAt(f.fields[key], key+": a spec has no such field; it has name, kind, module, package, jobs, project, region, store, "+
-				"policy and runtime_version")
+			return f.errorAt(f.fields[key], key+": a spec has no such field; it has name, kind, module, package, jobs, forward, project, region, "+
+				"store, policy and runtime_version")
 		}
 	})
 }
@@ -104,7 +107,7 @@ func orSpec(prefix string) string {
 	if prefix == "" {
 		return "a spec"
 	}
-	return "policy"
+	return strings.TrimSuffix(prefix, ".")
 }
 
 func (f *specFile) readText(field string, node ast.Node, into *string) error {

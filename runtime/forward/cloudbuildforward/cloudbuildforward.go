@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"time"
 
 	cloudbuild "cloud.google.com/go/cloudbuild/apiv1/v2"
@@ -65,26 +64,16 @@ const pageSize = 100
 
 // Trigger returns the target for a trigger. Nothing is called.
 func (c *Client) Trigger(t Trigger) (forward.Target, error) {
-	project, location, err := googleapi.Name("triggers", t.Name)
+	project, location, err := forward.CheckName("triggers", t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("trigger: %w", err)
 	}
-	revisions := 0
-	for _, revision := range []string{t.Branch, t.Tag, t.Commit} {
-		if revision != "" {
-			revisions++
-		}
+	if err := forward.CheckRevision(t.Branch, t.Tag, t.Commit); err != nil {
+		return nil, fmt.Errorf("trigger: %w", err)
 	}
-	if revisions > 1 {
-		return nil, errors.New("branch, tag and commit exclude each other: give one of them, or none")
-	}
-	key := regexp.MustCompile(`^_[A-Z0-9_]{1,99}$`)
 	for name := range t.Substitutions {
-		if name == forward.SubstitutionRunID {
-			return nil, fmt.Errorf("substitutions hold %s, in which the build gets its run: give it another name", name)
-		}
-		if !key.MatchString(name) {
-			return nil, fmt.Errorf("substitutions hold %q: a user-defined one begins with _ and has capitals, digits and underscores", name)
+		if err := forward.CheckSubstitution(name); err != nil {
+			return nil, fmt.Errorf("substitutions: %w", err)
 		}
 	}
 	return &target{api: c.api, trigger: t, project: project, parent: "projects/" + project + "/locations/" + location}, nil

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -78,30 +77,22 @@ type Job struct {
 	Timeout time.Duration
 }
 
-const (
-	maxTasks   = 10_000
-	maxTimeout = 7 * 24 * time.Hour
-	pageSize   = 100
-)
+const pageSize = 100
 
 // Job returns the target for a Cloud Run job. Nothing is called.
 func (c *Client) Job(j Job) (forward.Target, error) {
-	if _, _, err := googleapi.Name("jobs", j.Name); err != nil {
+	if _, _, err := forward.CheckName("jobs", j.Name); err != nil {
 		return nil, fmt.Errorf("job: %w", err)
 	}
-	if j.Tasks < 0 || j.Tasks > maxTasks {
-		return nil, fmt.Errorf("tasks is %d, it must be from 1 to %d, or 0 for the job's own", j.Tasks, maxTasks)
+	if err := forward.CheckTasks(j.Tasks); err != nil {
+		return nil, fmt.Errorf("tasks: %w", err)
 	}
-	if j.Timeout < 0 || j.Timeout > maxTimeout {
-		return nil, fmt.Errorf("timeout is %v, it must be positive and at most %v, or 0 for the job's own", j.Timeout, maxTimeout)
+	if err := forward.CheckTaskTimeout(j.Timeout); err != nil {
+		return nil, fmt.Errorf("timeout: %w", err)
 	}
-	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	for key := range j.Env {
-		if key == forward.EnvRunID || key == forward.EnvScheduleTime {
-			return nil, fmt.Errorf("env holds %s, in which the execution gets its run: give it another name", key)
-		}
-		if !name.MatchString(key) {
-			return nil, fmt.Errorf("env holds %q, which is no name of a variable: use letters, digits and underscores", key)
+	for name := range j.Env {
+		if err := forward.CheckVariable(name); err != nil {
+			return nil, fmt.Errorf("env: %w", err)
 		}
 	}
 	return &target{client: c, job: j}, nil
@@ -134,7 +125,7 @@ func (t *target) overrides(r runs.Run) *runpb.RunJobRequest_Overrides {
 	}
 	overrides := &runpb.RunJobRequest_Overrides{
 		ContainerOverrides: []*runpb.RunJobRequest_Overrides_ContainerOverride{{Name: t.job.Container, Args: t.job.Args, Env: env}},
-		TaskCount:          int32(t.job.Tasks), //nolint:gosec // bounded by maxTasks
+		TaskCount:          int32(t.job.Tasks), //nolint:gosec // bounded by CheckTasks
 	}
 	if t.job.Timeout > 0 {
 		overrides.Timeout = durationpb.New(t.job.Timeout)

@@ -15,8 +15,8 @@ func TestJobsThatCannotBeStartedAreRefused(t *testing.T) {
 		"write it like projects/PROJECT": {Name: "report"},
 		"IDEMPOTENT_RUN_ID":              {Name: name, Env: map[string]string{"IDEMPOTENT_RUN_ID": "x"}},
 		"no name of a variable":          {Name: name, Env: map[string]string{"a b": "x"}},
-		"tasks is -1":                    {Name: name, Tasks: -1},
-		"timeout is -1ns":                {Name: name, Timeout: -1},
+		"tasks: it is -1":                {Name: name, Tasks: -1},
+		"timeout: it is -1ns":            {Name: name, Timeout: -1},
 	} {
 		if _, err := client.Job(j); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%v, want: …%s…", err, reason)

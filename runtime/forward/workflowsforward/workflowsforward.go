@@ -72,31 +72,19 @@ type Argument struct {
 	Forced       bool   `json:"forced"`
 }
 
-// maxArgument leaves room for the run below the 32 KB that Workflows takes.
-const maxArgument = 31 << 10
-
 // pageSize is the most that the API lists with arguments at a time.
 const pageSize = 100
 
 // Workflow returns the target for a workflow. Nothing is called.
 func (c *Client) Workflow(w Workflow) (forward.Target, error) {
-	if _, _, err := googleapi.Name("workflows", w.Name); err != nil {
+	if _, _, err := forward.CheckName("workflows", w.Name); err != nil {
 		return nil, fmt.Errorf("workflow: %w", err)
 	}
-	t := &target{api: c.api, name: w.Name, argument: map[string]json.RawMessage{}}
-	if w.Argument == "" {
-		return t, nil
+	argument, err := forward.CheckArgument(w.Argument)
+	if err != nil {
+		return nil, fmt.Errorf("argument: %w", err)
 	}
-	if len(w.Argument) > maxArgument {
-		return nil, fmt.Errorf("argument has %d bytes, it may have %d: hand over a reference to what is large", len(w.Argument), maxArgument)
-	}
-	if err := json.Unmarshal([]byte(w.Argument), &t.argument); err != nil || t.argument == nil {
-		return nil, errors.New("argument is no JSON object: write it like {\"key\": \"value\"}")
-	}
-	if _, taken := t.argument["run"]; taken {
-		return nil, errors.New("argument has a field run, in which the execution gets its run: give it another name")
-	}
-	return t, nil
+	return &target{api: c.api, name: w.Name, argument: argument}, nil
 }
 
 type target struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 
 	"google.golang.org/api/option"
@@ -72,14 +71,4 @@ const MaxPages = 50
 // ErrTooMany is the error of a look-up that would have to read more than MaxPages.
 func ErrTooMany(what string) error {
 	return fmt.Errorf("there are more than %d pages of %s since the run was due: they cannot all be compared", MaxPages, what)
-}
-
-// Name takes a resource name apart: projects/P/locations/R/{collection}/NAME.
-func Name(collection, name string) (project, location string, err error) {
-	parts := regexp.MustCompile(`^projects/([A-Za-z0-9:.-]{1,100})/locations/([a-z0-9-]{1,63})/` + collection +
-		`/[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`).FindStringSubmatch(name)
-	if parts == nil {
-		return "", "", fmt.Errorf("%q is not the name it should be: write it like projects/PROJECT/locations/REGION/%s/NAME", name, collection)
-	}
-	return parts[1], parts[2], nil
 }

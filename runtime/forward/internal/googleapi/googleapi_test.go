@@ -37,19 +37,3 @@ func TestOnlyRefusalsLeaveNothingOpen(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesAreWhole(t *testing.T) {
-	t.Parallel()
-	project, location, err := googleapi.Name("jobs", "projects/example.com:acme/locations/europe-west1/jobs/nightly")
-	if err != nil || project != "example.com:acme" || location != "europe-west1" {
-		t.Error(project, location, err)
-	}
-	for _, name := range []string{
-		"", "nightly", "projects/a/locations/b/jobs/", "projects/a/locations/b/workflows/c", "projects/a/locations/b/jobs/c/d", "projects/a/locations/B/jobs/c",
-		"projects/a/locations/b/jobs/c\n", "//run.googleapis.com/projects/a/locations/b/jobs/c",
-	} {
-		if _, _, err := googleapi.Name("jobs", name); err == nil {
-			t.Errorf("%q is taken", name)
-		}
-	}
-}
