@@ -305,23 +305,17 @@ func TestACallerThatGivesUpLearnsThatTheOutcomeIsUnknown(t *testing.T) {
 }
 
 func TestLookupIsAskedBeforeAnythingIsSentAgain(t *testing.T) {
-	type result struct {
-		res *http.Response
-		err error
-	}
-	found, err := answer(200, "found")(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	type result = func(*http.Request) (*http.Response, error)
+	found, absent, broken := answer(200, "found"), fails(nil), fails(errWire)
 	for name, tt := range map[string]struct {
 		results  []result
 		status   int
 		attempts int
 		lookups  int
 	}{
-		"it happened":             {[]result{{found, nil}}, 200, 1, 1},
-		"it did not":              {[]result{{nil, nil}}, 201, 2, 1},
-		"first it cannot be told": {[]result{{nil, errWire}, {nil, errWire}, {found, nil}}, 200, 1, 3},
+		"it happened":             {[]result{found}, 200, 1, 1},
+		"it did not":              {[]result{absent}, 201, 2, 1},
+		"first it cannot be told": {[]result{broken, broken, found}, 200, 1, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inCall(t, []func(*http.Request) (*http.Response, error){hangs, answer(201, "")}, func(c *call) {
@@ -331,8 +325,7 @@ func TestLookupIsAskedBeforeAnythingIsSentAgain(t *testing.T) {
 					if p.Key != c.wire.seen[0].key || string(p.Body) != body || p.Request.URL.Path != "/payments" || p.Attempts != 1 || p.Last != nil {
 						c.Errorf("pending %+v", p)
 					}
-					r := tt.results[lookups-1]
-					return r.res, r.err
+					return tt.results[lookups-1](p.Request)
 				}
 				res := c.wantAnswer(tt.status, tt.attempts)
 				if report, _ := idempotencykey.ReportOf(res); lookups != tt.lookups || report.LookedUp != (tt.status == 200) {

@@ -45,7 +45,7 @@ func (s *Store) commit(ctx context.Context, t claim.Transition, effect func(cont
 			return err
 		}
 
-		if err := s.swap(ctx, tx, t.ID, t.Old, driver.Normal(t.New)); err != nil {
+		if err := s.swap(ctx, tx, t.ID, t.Old, driver.Normal(t.Completed())); err != nil {
 			return err
 		}
 
