@@ -51,6 +51,8 @@ type apiFault struct {
 // apiLog remembers API calls and makes them fail on request.
 type apiLog struct {
 	limit int
+	// changed is told of calls that may have changed something; nil: nobody is.
+	changed func()
 
 	mu     sync.Mutex
 	calls  []APIRequest
@@ -126,6 +128,10 @@ func (l *apiLog) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	}
 
 	call.Code = status.Code(err)
+
+	if l.changed != nil && !strings.HasPrefix(call.Method, "Get") && !strings.HasPrefix(call.Method, "List") {
+		l.changed()
+	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()

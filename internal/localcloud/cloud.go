@@ -26,6 +26,8 @@ type Cloud struct {
 	issuer    *issuer
 	calls     *apiLog
 	watcher   *watcher
+	keeper    *keeper
+	fronts    []*front
 	pages     atomic.Int64 // that watch
 
 	stopContext func() bool
@@ -52,17 +54,50 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	c.fields = newFields(cfg)
 	c.watcher = newWatcher(cfg.Store)
 
-	err = c.serve()
+	err = c.begin()
 	if err != nil {
 		c.scheduler.close(0)
 
 		return nil, errors.Join(err, listener.Close())
 	}
 
-	c.watch(c.scheduler.ctx)
 	c.stopContext = context.AfterFunc(ctx, c.shutdown)
 
 	return c, nil
+}
+
+// begin brings back the state and starts everything that runs beside the calls.
+func (c *Cloud) begin() error {
+	if c.cfg.StateFile != "" {
+		err := c.loadState(c.cfg.StateFile)
+		if err != nil {
+			return err
+		}
+
+		// What cannot be written is found out now and not when everything is lost.
+		c.keeper = &keeper{path: c.cfg.StateFile, cloud: c, dirty: make(chan struct{}, 1)}
+
+		err = c.keeper.save()
+		if err != nil {
+			return err
+		}
+
+		c.calls.changed = c.keeper.changed
+	}
+
+	err := c.openFronts()
+	if err != nil {
+		return err
+	}
+
+	err = c.serve()
+	if err != nil {
+		return errors.Join(err, c.closeFronts())
+	}
+
+	c.watch(c.scheduler.ctx)
+
+	return nil
 }
 
 // Addr is the host and port that the cloud serves on.
@@ -103,7 +138,10 @@ func (c *Cloud) shutdown() {
 		}
 
 		c.grpc.Stop()
+
+		err = errors.Join(err, c.closeFronts())
 		c.serving.Wait()
+		err = errors.Join(err, c.keeper.save())
 
 		if err != nil {
 			c.closed = fmt.Errorf("close %s: %w", c.Addr(), err)

@@ -34,6 +34,8 @@ func (c *Cloud) Advance(ctx context.Context, by time.Duration) error {
 		return err
 	}
 
+	c.keeper.changed()
+
 	return c.scheduler.settle(ctx)
 }
 

@@ -284,8 +284,12 @@ func newJobView(pb *schedulerpb.Job) jobView {
 	return out
 }
 
-// watch starts what keeps the page supplied.
+// watch starts what keeps the page supplied, and the state file up to date.
 func (c *Cloud) watch(ctx context.Context) {
+	if c.keeper != nil {
+		c.serving.Go(func() { c.keeper.run(ctx) })
+	}
+
 	if c.cfg.Store != nil {
 		c.serving.Go(func() { c.watcher.run(ctx, c.scheduler.deliveries) })
 	}

@@ -1,0 +1,276 @@
+package localcloud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	stateVersion = 1
+	// statePace gathers changes that come together; stateEvery writes what changes without a call, such as the last attempts.
+	statePace  = 200 * time.Millisecond
+	stateEvery = 30 * time.Second
+)
+
+// savedState is what the state file holds.
+type savedState struct {
+	Version int `json:"version"`
+	// Ahead is how far the clock was ahead of real time. A clock that stands has Now instead.
+	Ahead  duration          `json:"ahead,omitzero"`
+	Now    time.Time         `json:"now,omitzero"`
+	Jobs   []json.RawMessage `json:"jobs"`
+	Fields []json.RawMessage `json:"fields"`
+}
+
+// keeper writes the state to a file when it has changed. A nil keeper keeps nothing.
+type keeper struct {
+	path  string
+	cloud *Cloud
+	dirty chan struct{}
+
+	mu sync.Mutex // one write at a time
+}
+
+// changed says that there is something to write.
+func (k *keeper) changed() {
+	if k == nil {
+		return
+	}
+
+	select {
+	case k.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	for {
+		regular := time.NewTimer(stateEvery)
+		select {
+		case <-k.dirty:
+			_ = sleep(ctx, statePace)
+		case <-regular.C:
+		case <-ctx.Done():
+			regular.Stop()
+
+			return
+		}
+
+		regular.Stop()
+
+		err := k.save()
+		if err != nil {
+			k.cloud.cfg.Logger.Error("the state is not kept", "error", err)
+		}
+	}
+}
+
+// save replaces the file as a whole, so that whoever reads it finds one state or another.
+func (k *keeper) save() error {
+	if k == nil {
+		return nil
+	}
+
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	text, err := k.cloud.encodeState()
+	if err != nil {
+		return err
+	}
+
+	temporary, err := os.CreateTemp(filepath.Dir(k.path), filepath.Base(k.path)+".*") // for its owner alone: jobs hold headers
+	if err != nil {
+		return fmt.Errorf("keep the state: %w", err)
+	}
+
+	_, err = temporary.Write(text)
+	err = errors.Join(err, temporary.Close())
+
+	if err == nil {
+		err = os.Rename(temporary.Name(), k.path)
+	}
+
+	if err != nil {
+		return fmt.Errorf("keep the state: %w", errors.Join(err, os.Remove(temporary.Name())))
+	}
+
+	return nil
+}
+
+func (c *Cloud) encodeState() ([]byte, error) {
+	state := savedState{Version: stateVersion, Jobs: []json.RawMessage{}, Fields: []json.RawMessage{}}
+
+	switch clock := c.cfg.Clock; {
+	case !clock.Running():
+		state.Now = clock.Now().UTC()
+	case clock.Moved():
+		state.Ahead = duration(clock.Now().Sub(time.Now()).Round(time.Millisecond))
+	}
+
+	for _, message := range c.scheduler.all() {
+		text, err := protojson.Marshal(message)
+		if err != nil {
+			return nil, fmt.Errorf("encode job %s: %w", message.GetName(), err)
+		}
+
+		state.Jobs = append(state.Jobs, text)
+	}
+
+	for _, message := range c.fields.all() {
+		text, err := protojson.Marshal(message)
+		if err != nil {
+			return nil, fmt.Errorf("encode field %s: %w", message.GetName(), err)
+		}
+
+		state.Fields = append(state.Fields, text)
+	}
+
+	text, err := json.MarshalIndent(state, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the state: %w", err)
+	}
+
+	return append(text, '\n'), nil
+}
+
+// loadState brings back what a file holds, if there is one.
+func (c *Cloud) loadState(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("read the state: %w", err)
+	}
+
+	err = c.decodeState(text)
+	if err != nil {
+		return fmt.Errorf("the state in %s cannot be used: %w: correct the file, or delete it to begin anew", path, err)
+	}
+
+	return nil
+}
+
+func (c *Cloud) decodeState(text []byte) error {
+	var state savedState
+
+	err := json.Unmarshal(text, &state)
+	if err != nil {
+		return err
+	}
+
+	if state.Version != stateVersion {
+		return fmt.Errorf("its version is %d, and this program knows %d", state.Version, stateVersion)
+	}
+
+	if clock := c.cfg.Clock; clock.Running() {
+		clock.Move(time.Now().Add(time.Duration(state.Ahead)))
+	} else {
+		clock.Move(state.Now)
+	}
+
+	for _, raw := range state.Jobs {
+		message := &schedulerpb.Job{}
+
+		err = protojson.Unmarshal(raw, message)
+		if err == nil {
+			err = c.scheduler.restore(message)
+		}
+
+		if err != nil {
+			return fmt.Errorf("job %q: %w", message.GetName(), err)
+		}
+	}
+
+	for _, raw := range state.Fields {
+		message := &adminpb.Field{}
+
+		err = protojson.Unmarshal(raw, message)
+		if err == nil {
+			_, _, err = parseField(message.GetName())
+		}
+
+		if err != nil {
+			return fmt.Errorf("field %q: %w", message.GetName(), err)
+		}
+
+		c.fields.restore(message)
+	}
+
+	return nil
+}
+
+// all is every stored job, by name.
+func (s *scheduler) all() []*schedulerpb.Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	out := make([]*schedulerpb.Job, 0, len(s.jobs))
+	for _, j := range s.jobs {
+		out = append(out, j.pb)
+	}
+
+	slices.SortFunc(out, func(a, b *schedulerpb.Job) int { return strings.Compare(a.GetName(), b.GetName()) })
+
+	return out
+}
+
+// restore stores a job as it was.
+func (s *scheduler) restore(stored *schedulerpb.Job) error {
+	checked, times, err := prepare(stored)
+	if err != nil {
+		return err
+	}
+
+	checked.State = stored.GetState()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	j := &job{pb: checked, timetable: times}
+	s.jobs[checked.GetName()] = j
+	s.arm(j, s.cfg.Clock.Now())
+
+	return nil
+}
+
+// all is every field with settings of its own, by name. Operations are over when a cloud starts again.
+func (f *fields) all() []*adminpb.Field {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	out := make([]*adminpb.Field, 0, len(f.stored))
+
+	for _, stored := range f.stored {
+		kept, _ := proto.Clone(stored).(*adminpb.Field)
+		out = append(out, kept)
+	}
+
+	slices.SortFunc(out, func(a, b *adminpb.Field) int { return strings.Compare(a.GetName(), b.GetName()) })
+
+	return out
+}
+
+func (f *fields) restore(stored *adminpb.Field) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.stored[stored.GetName()] = stored
+}
