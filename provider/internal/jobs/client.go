@@ -18,6 +18,7 @@ import (
 type Client struct {
 	timeout time.Duration
 	connect func() (*scheduler.CloudSchedulerClient, error)
+	regions regions
 }
 
 // New is a client for the endpoint of the settings.

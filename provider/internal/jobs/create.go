@@ -14,6 +14,7 @@ import (
 // Create makes a job. When a reply was lost, and the name is then taken by exactly the job that was sent, that job is the one
 // created.
 func (c *Client) Create(ctx context.Context, name Name, job *schedulerpb.Job) (*schedulerpb.Job, error) {
+	c.regions.wrote(name)
 	ambiguous := false
 	created, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
 		created, err := client.CreateJob(ctx, &schedulerpb.CreateJobRequest{Parent: name.Parent(), Job: job})
@@ -37,8 +38,19 @@ func sameDefinition(found, sent *schedulerpb.Job) bool {
 	return found.GetDescription() == sent.GetDescription() && found.GetSchedule() == sent.GetSchedule() &&
 		found.GetTimeZone() == sent.GetTimeZone() &&
 		found.GetHttpTarget().GetUri() == sent.GetHttpTarget().GetUri() &&
-		string(found.GetHttpTarget().GetBody()) == string(sent.GetHttpTarget().GetBody()) &&
-		containsHeaders(found.GetHttpTarget().GetHeaders(), sent.GetHttpTarget().GetHeaders())
+		found.GetAppEngineHttpTarget().GetRelativeUri() == sent.GetAppEngineHttpTarget().GetRelativeUri() &&
+		sameRequest(found.GetHttpTarget(), sent.GetHttpTarget()) &&
+		sameRequest(found.GetAppEngineHttpTarget(), sent.GetAppEngineHttpTarget())
+}
+
+// request is what both kinds of target have in common; a target of the other kind is empty.
+type request interface {
+	GetBody() []byte
+	GetHeaders() map[string]string
+}
+
+func sameRequest(found, sent request) bool {
+	return string(found.GetBody()) == string(sent.GetBody()) && containsHeaders(found.GetHeaders(), sent.GetHeaders())
 }
 
 func containsHeaders(found, sent map[string]string) bool {

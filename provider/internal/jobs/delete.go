@@ -11,6 +11,7 @@ import (
 
 // Delete removes a job. A job that is not there is success.
 func (c *Client) Delete(ctx context.Context, name Name) error {
+	c.regions.wrote(name)
 	_, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (struct{}, error) {
 		return struct{}{}, client.DeleteJob(ctx, &schedulerpb.DeleteJobRequest{Name: name.String()})
 	})

@@ -11,6 +11,7 @@ import (
 
 // Pause stops a job's schedule. Pausing a paused job is success: the server wants an enabled one.
 func (c *Client) Pause(ctx context.Context, name Name) (*schedulerpb.Job, error) {
+	c.regions.wrote(name)
 	job, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
 		return client.PauseJob(ctx, &schedulerpb.PauseJobRequest{Name: name.String()})
 	})
@@ -19,6 +20,7 @@ func (c *Client) Pause(ctx context.Context, name Name) (*schedulerpb.Job, error)
 
 // Resume starts a paused job's schedule again. Resuming an enabled job is success.
 func (c *Client) Resume(ctx context.Context, name Name) (*schedulerpb.Job, error) {
+	c.regions.wrote(name)
 	job, err := call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
 		return client.ResumeJob(ctx, &schedulerpb.ResumeJobRequest{Name: name.String()})
 	})

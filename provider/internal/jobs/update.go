@@ -14,6 +14,7 @@ func (c *Client) Update(ctx context.Context, name Name, job *schedulerpb.Job, fi
 	if len(fields) == 0 {
 		return c.Get(ctx, name)
 	}
+	c.regions.wrote(name)
 	job.Name = name.String()
 	return call(ctx, c, func(ctx context.Context, client *scheduler.CloudSchedulerClient) (*schedulerpb.Job, error) {
 		return client.UpdateJob(ctx, &schedulerpb.UpdateJobRequest{Job: job, UpdateMask: &fieldmaskpb.FieldMask{Paths: fields}})

@@ -8,6 +8,8 @@ import (
 
 	admin "cloud.google.com/go/firestore/apiv1/admin"
 	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/google"
 )
@@ -62,7 +64,7 @@ func New(settings google.Settings) *Policies {
 }
 
 // once runs work for a collection unless it has run or is running, and hands its result to all who ask. A failure is forgotten,
-// so that the next one who asks tries again.
+// so that the next one who asks tries again; but who may not ask once may not ask for the next job either.
 func (p *Policies) once(key flight, work func() (State, error)) (State, error) {
 	p.mu.Lock()
 	shared, ok := p.flights[key]
@@ -72,7 +74,7 @@ func (p *Policies) once(key flight, work func() (State, error)) (State, error) {
 	}
 	p.mu.Unlock()
 	state, err := shared()
-	if err != nil && !ok {
+	if err != nil && !ok && (key.write || status.Code(err) != codes.PermissionDenied) {
 		p.mu.Lock()
 		delete(p.flights, key)
 		p.mu.Unlock()
