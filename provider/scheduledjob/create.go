@@ -25,6 +25,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	timeout, found := plan.Timeouts.Create(ctx, defaultTimeout)
 	resp.Diagnostics.Append(found...)
 	job := plan.toAPI(ctx, &resp.Diagnostics)
+	hidden := config.hiddenHeaders(ctx, &resp.Diagnostics)
+	addHeaders(job, hidden)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -44,6 +46,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	plan.State = types.StringValue(live.GetState().String())
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	rememberHidden(ctx, resp.Private, hidden, &resp.Diagnostics)
 	rememberPaused(ctx, resp.Private, config.Paused.ValueBool(), &resp.Diagnostics)
 }
 

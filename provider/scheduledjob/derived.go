@@ -22,15 +22,20 @@ func (m *model) complete(ctx context.Context, config model, now time.Time, versi
 	spec := config.spec(ctx, now, &diags)
 	derived := jobspec.Derive(spec)
 	diags.Append(report(jobspec.Check(spec), true)...)
-	m.fill(ctx, config, derived, &diags)
+	m.fill(ctx, config, spec, derived, &diags)
 	m.fillHandler(ctx, version, derived, &diags)
 	return diags
 }
 
 // fill writes derived values into the computed attributes.
-func (m *model) fill(ctx context.Context, config model, derived jobspec.Derived, diags *diag.Diagnostics) {
+func (m *model) fill(ctx context.Context, config model, spec jobspec.Job, derived jobspec.Derived, diags *diag.Diagnostics) {
 	m.ID = toString(fullName(m))
-	if config.AttemptDeadline.IsNull() {
+	switch {
+	case !config.AttemptDeadline.IsNull():
+	case spec.AppEngine.IsKnown():
+		// The domain reckons with the longest there is; what is asked for is the default of the service's scaling.
+		m.AttemptDeadline = spelling.Of(spelling.Duration, noDeadline)
+	default:
 		m.AttemptDeadline = spelling.From(spelling.Duration, toDuration(derived.AttemptDeadline))
 	}
 	m.EffectiveRetryConfig = effectiveRetry(derived.Retry)
@@ -39,6 +44,9 @@ func (m *model) fill(ctx context.Context, config model, derived jobspec.Derived,
 	m.InjectedHeaders = toMap(derived.Headers)
 	m.fillAudience(ctx, config, derived.Audience, diags)
 }
+
+// noDeadline leaves the attempt deadline of an App Engine target to the service's scaling.
+const noDeadline = "0s"
 
 // fillAudience writes the audience into the token that people gave none.
 func (m *model) fillAudience(ctx context.Context, config model, audience jobspec.Value[string], diags *diag.Diagnostics) {

@@ -36,7 +36,7 @@ func attributePath(segments jobspec.Path) path.Path {
 			} else {
 				at = at.AtName(segment)
 			}
-			inMap = segment == "headers" || segment == "accepted_risks"
+			inMap = segment == "headers" || segment == "headers_wo" || segment == "accepted_risks"
 		}
 	}
 	return at

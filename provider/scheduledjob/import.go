@@ -56,9 +56,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // assume gives an imported job the values that follow from a configuration which sets no more than the job itself holds. What the
 // server says differently is then drift from that, as it is for any other job.
 func (m *model) assume(ctx context.Context, live *schedulerpb.Job, diags *diag.Diagnostics) {
-	if live.GetHttpTarget() != nil {
-		m.targetFromAPI(ctx, live.GetHttpTarget(), diags)
-	}
+	m.targetFromAPI(ctx, live, nil, diags)
 	if deadline := live.GetAttemptDeadline(); deadline != nil {
 		m.AttemptDeadline = spelling.Of(spelling.Duration, fromProto(deadline))
 	}

@@ -28,11 +28,12 @@ type model struct {
 	AcceptedRisks   types.Map      `tfsdk:"accepted_risks"`
 	DeletionPolicy  types.String   `tfsdk:"deletion_policy"`
 
-	HTTPTarget    types.List     `tfsdk:"http_target"`
-	RetryConfig   types.List     `tfsdk:"retry_config"`
-	Deduplication types.List     `tfsdk:"deduplication"`
-	Handler       types.List     `tfsdk:"handler"`
-	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	HTTPTarget      types.List     `tfsdk:"http_target"`
+	AppEngineTarget types.List     `tfsdk:"app_engine_http_target"`
+	RetryConfig     types.List     `tfsdk:"retry_config"`
+	Deduplication   types.List     `tfsdk:"deduplication"`
+	Handler         types.List     `tfsdk:"handler"`
+	Timeouts        timeouts.Value `tfsdk:"timeouts"`
 
 	EffectiveRetryConfig   types.Object `tfsdk:"effective_retry_config"`
 	EffectiveDeduplication types.Object `tfsdk:"effective_deduplication"`
@@ -41,14 +42,35 @@ type model struct {
 	HandlerFiles           types.Map    `tfsdk:"handler_files"`
 }
 
+// request is what both kinds of target have in common. HeadersWO is null in plans and states.
+type request struct {
+	HTTPMethod       types.String   `tfsdk:"http_method"`
+	Body             spelling.Value `tfsdk:"body"`
+	BodyText         types.String   `tfsdk:"body_text"`
+	Headers          types.Map      `tfsdk:"headers"`
+	HeadersWO        types.Map      `tfsdk:"headers_wo"`
+	HeadersWOVersion types.String   `tfsdk:"headers_wo_version"`
+}
+
 type httpTarget struct {
+	request
+
 	URI        spelling.Value `tfsdk:"uri"`
-	HTTPMethod types.String   `tfsdk:"http_method"`
-	Body       spelling.Value `tfsdk:"body"`
-	BodyText   types.String   `tfsdk:"body_text"`
-	Headers    types.Map      `tfsdk:"headers"`
 	OIDCToken  types.List     `tfsdk:"oidc_token"`
 	OAuthToken types.List     `tfsdk:"oauth_token"`
+}
+
+type appEngineTarget struct {
+	request
+
+	RelativeURI types.String `tfsdk:"relative_uri"`
+	Routing     types.List   `tfsdk:"app_engine_routing"`
+}
+
+type appEngineRouting struct {
+	Service  types.String `tfsdk:"service"`
+	Version  types.String `tfsdk:"version"`
+	Instance types.String `tfsdk:"instance"`
 }
 
 type oidcToken struct {
@@ -84,6 +106,15 @@ type deduplication struct {
 	MaxAttempts    types.Int64    `tfsdk:"max_attempts"`
 	AtMostOnce     types.Bool     `tfsdk:"at_most_once"`
 	Wait           types.Bool     `tfsdk:"wait"`
+	Previous       types.List     `tfsdk:"previous"`
+}
+
+type previous struct {
+	Store       types.String `tfsdk:"store"`
+	RunIDFormat types.String `tfsdk:"run_id_format"`
+	RunScope    types.String `tfsdk:"run_scope"`
+	ForcedRuns  types.String `tfsdk:"forced_runs"`
+	Until       types.String `tfsdk:"until"`
 }
 
 type handlerSpec struct {

@@ -84,7 +84,7 @@ func attributeOf(field, message string) (path.Path, bool) {
 	switch root, rest, _ := strings.Cut(field, "."); root {
 	case "schedule", "time_zone", "description", "attempt_deadline", "name":
 		return path.Root(root), true
-	case "http_target", "retry_config":
+	case "http_target", "app_engine_http_target", "retry_config":
 		at := path.Root(root).AtListIndex(0)
 		if rest != "" {
 			at = at.AtName(strings.Split(rest, ".")[0])

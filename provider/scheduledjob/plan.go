@@ -23,6 +23,8 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 	config.checkHandler(ctx, &resp.Diagnostics)
 	config.checkDeletionPolicy(&resp.Diagnostics)
+	config.checkHidden(ctx, &resp.Diagnostics)
+	config.checkRouting(ctx, &resp.Diagnostics)
 	if config.Project.IsNull() {
 		config.Project = types.StringUnknown()
 	}
@@ -71,6 +73,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		plan.State = types.StringUnknown()
 	} else {
 		plan.State = state.State
+		resp.Diagnostics.Append(warnRenamed(ctx, config, plan, *state, r.now())...)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	if state != nil && (state.State.ValueString() == updateFailed || !resp.Plan.Raw.Equal(req.State.Raw)) {

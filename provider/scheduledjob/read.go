@@ -25,7 +25,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	// The framework wants an identity also for a job that turns out to be gone.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	name := state.jobName()
-	live, err := r.cloud.Jobs.Get(ctx, name)
+	live, err := r.cloud.Jobs.Read(ctx, name)
 	switch {
 	case status.Code(err) == codes.NotFound:
 		resp.State.RemoveResource(ctx)
@@ -34,10 +34,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.Diagnostics.Append(explain.Error(operation(ctx, "read", state), err))
 		return
 	}
+	hidden := hiddenNames(ctx, req.Private, &resp.Diagnostics)
 	if imported := state.EffectiveRetryConfig.IsNull(); imported {
 		state.assume(ctx, live, &resp.Diagnostics)
 	}
-	state.fromAPI(ctx, name, live, &resp.Diagnostics)
+	state.fromAPI(ctx, name, live, hidden, &resp.Diagnostics)
 	resp.Diagnostics.Append(r.readPolicy(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return

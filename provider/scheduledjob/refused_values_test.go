@@ -28,6 +28,9 @@ type object = acctest.Object
 // refusal is a configuration that is refused for the sake of one attribute.
 type refusal struct {
 	root, target, oidc, oauth, retry, dedup, handler, timeouts object
+
+	engine, routing object // an App Engine target in place of the other
+	previous        object
 }
 
 // config is a valid job with the refused values in it.
@@ -46,6 +49,19 @@ func (r refusal) config() object {
 	config := object{
 		"name": "nightly-report", "project": "acme-prod", "region": "europe-west1", "schedule": "0 3 * * *",
 		"http_target": []object{target},
+	}
+	if r.engine != nil || r.routing != nil {
+		engine := object{"relative_uri": "/run"}
+		maps.Copy(engine, r.engine)
+		if r.routing != nil {
+			engine["app_engine_routing"] = []object{r.routing}
+		}
+		delete(config, "http_target")
+		config["app_engine_http_target"] = []object{engine}
+		config["attempt_deadline"] = "600s"
+	}
+	if r.previous != nil {
+		r.dedup = object{"previous": []object{r.previous}}
 	}
 	for block, fields := range map[string]object{"retry_config": r.retry, "deduplication": r.dedup, "handler": r.handler} {
 		if fields != nil {
@@ -72,17 +88,32 @@ func refusals() map[string]refusal {
 		"accepted_risks":   {root: object{"accepted_risks": object{"no-such-rule": "because"}}},
 		"deletion_policy":  {root: object{"deletion_policy": "KEEP"}},
 
-		"http_target.uri":         {target: object{"uri": "ftp://reports.example.com"}},
-		"http_target.http_method": {target: object{"http_method": "BREW"}},
-		"http_target.body":        {target: object{"body": "not base64!"}},
-		"http_target.body_text":   {target: object{"body_text": "hello", "http_method": "GET"}},
-		"http_target.headers":     {target: object{"headers": object{"x-cloudscheduler": "true"}}},
+		"http_target.uri":                {target: object{"uri": "ftp://reports.example.com"}},
+		"http_target.http_method":        {target: object{"http_method": "BREW"}},
+		"http_target.body":               {target: object{"body": "not base64!"}},
+		"http_target.body_text":          {target: object{"body_text": "hello", "http_method": "GET"}},
+		"http_target.headers":            {target: object{"headers": object{"x-cloudscheduler": "true"}}},
+		"http_target.headers_wo":         {target: object{"headers_wo": object{"X-Key": "secret"}}},
+		"http_target.headers_wo_version": {target: object{"headers_wo_version": "1"}},
 		"http_target.oidc_token.service_account_email": {
 			oidc: object{"service_account_email": "service-1@gcp-sa-cloudscheduler.iam.gserviceaccount.com"},
 		},
 		"http_target.oidc_token.audience":               {oidc: object{"audience": "https://reports-abc.a.run.app/run?key=1"}},
 		"http_target.oauth_token.service_account_email": {oauth: object{"service_account_email": "nobody"}},
 		"http_target.oauth_token.scope":                 {oauth: object{"scope": "cloud-platform"}},
+
+		"app_engine_http_target.relative_uri": {engine: object{"relative_uri": "run"}},
+		"app_engine_http_target.http_method":  {engine: object{"http_method": "PATCH"}},
+		"app_engine_http_target.body":         {engine: object{"body": "not base64!"}},
+		"app_engine_http_target.body_text":    {engine: object{"body_text": "hello", "body": "aGVsbG8="}},
+		"app_engine_http_target.headers":      {engine: object{"headers": object{"X-AppEngine-Cron": "true"}}},
+		"app_engine_http_target.headers_wo": {
+			engine: object{"headers_wo": object{"host": "secret"}, "headers_wo_version": "1"},
+		},
+		"app_engine_http_target.headers_wo_version":          {engine: object{"headers_wo_version": "1"}},
+		"app_engine_http_target.app_engine_routing.service":  {routing: object{"service": "my service"}},
+		"app_engine_http_target.app_engine_routing.version":  {routing: object{"version": "v.2"}},
+		"app_engine_http_target.app_engine_routing.instance": {routing: object{"instance": "a/b"}},
 
 		"retry_config.retry_count":          {retry: object{"retry_count": 6}},
 		"retry_config.max_retry_duration":   {retry: object{"max_retry_duration": "-1s"}},
@@ -101,6 +132,12 @@ func refusals() map[string]refusal {
 		"deduplication.run_id_format":   {dedup: object{"run_id_format": "v2"}},
 		"deduplication.max_attempts":    {dedup: object{"max_attempts": -1}},
 		"deduplication.at_most_once":    {dedup: object{"at_most_once": true, "store": "redis://cache:6379"}},
+
+		"deduplication.previous.store":         {previous: object{"store": "memory", "until": "2027-01-31T00:00:00Z"}},
+		"deduplication.previous.run_id_format": {previous: object{"run_id_format": "v2", "until": "2027-01-31T00:00:00Z"}},
+		"deduplication.previous.run_scope":     {previous: object{"run_scope": "all reports", "until": "2027-01-31T00:00:00Z"}},
+		"deduplication.previous.forced_runs":   {previous: object{"forced_runs": "never", "until": "2027-01-31T00:00:00Z"}},
+		"deduplication.previous.until":         {previous: object{"until": "next month"}},
 
 		"handler.kind":       {handler: object{"kind": "lambda"}},
 		"handler.module":     {handler: object{"module": "not a module"}},

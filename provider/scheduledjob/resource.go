@@ -16,6 +16,7 @@ var (
 	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
 	_ resource.ResourceWithImportState    = (*Resource)(nil)
 	_ resource.ResourceWithIdentity       = (*Resource)(nil)
+	_ resource.ResourceWithMoveState      = (*Resource)(nil)
 )
 
 // TypeName is the type as configurations write it.

@@ -28,11 +28,12 @@ func (*Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *res
 			"takes the place of `google_cloud_scheduler_job`: the same names and blocks, with proofs at plan time.",
 		Attributes: attributes(),
 		Blocks: map[string]schema.Block{
-			"http_target":   httpTargetBlock(),
-			"retry_config":  retryConfigBlock(),
-			"deduplication": deduplicationBlock(),
-			"handler":       handlerBlock(),
-			"timeouts":      timeouts.Block(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"http_target":            httpTargetBlock(),
+			"app_engine_http_target": appEngineTargetBlock(),
+			"retry_config":           retryConfigBlock(),
+			"deduplication":          deduplicationBlock(),
+			"handler":                handlerBlock(),
+			"timeouts":               timeouts.Block(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 		},
 	}
 	for name, attribute := range computedAttributes() {
@@ -71,7 +72,8 @@ func attributes() map[string]schema.Attribute {
 			Optional: true, Computed: true, CustomType: spelling.Type{Kind: spelling.Duration},
 			PlanModifiers: []planmodifier.String{spelling.Keep(spelling.Duration)},
 			MarkdownDescription: "How long Cloud Scheduler waits for an answer before it counts the attempt as failed, such as `180s` or " +
-				"`3m`; from 15 s to 30 min. Unset: `180s`.",
+				"`3m`; from 15 s to 30 min, for an App Engine target to 24 h 15 s. Unset: `180s`; for an App Engine target `0s`, which " +
+				"is the default of the service's scaling and needs `deduplication.renew_lease`.",
 		},
 		"paused": schema.BoolAttribute{
 			Optional: true, Computed: true,

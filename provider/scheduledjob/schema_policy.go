@@ -57,7 +57,19 @@ func deduplicationBlock() schema.Block {
 			"max_attempts":  number("After how many attempts a run counts as failed. Unset: never."),
 			"at_most_once":  flag("Whether an attempt of which nothing is known any more is never repeated. Unset: false."),
 			"wait":          flag("Whether a duplicate waits for the outcome of the attempt in progress. Unset: false."),
-		}, nil)
+		}, map[string]schema.Block{"previous": previousBlock()})
+}
+
+func previousBlock() schema.Block {
+	return single("How runs were named before a change of `store`, `run_id_format`, `run_scope` or `forced_runs`. Until then the handler "+
+		"claims each run by that name first and by its own second; it reads this from `IDEMPOTENT_PREVIOUS` and "+
+		"`IDEMPOTENT_PREVIOUS_STORE`, whose values the plan of such a change shows.", map[string]schema.Attribute{
+		"store":         text("The store before. Unset: the same as now."),
+		"run_id_format": text("The format before. Unset: `v1`."),
+		"run_scope":     text("The scope before. Unset: none."),
+		"forced_runs":   text("The policy for forced runs before. Unset: `separate`; with format `sample` `skip_next`."),
+		"until":         text("When no run of the previous name can be delivered any more, in RFC 3339. Required."),
+	}, nil)
 }
 
 func handlerBlock() schema.Block {

@@ -22,29 +22,11 @@ func single(description string, attributes map[string]schema.Attribute, blocks m
 
 func httpTargetBlock() schema.Block {
 	return single("The HTTP request that each run sends.",
-		map[string]schema.Attribute{
-			"uri": schema.StringAttribute{
-				Required: true, CustomType: spelling.Type{Kind: spelling.Address},
-				PlanModifiers:       []planmodifier.String{spelling.Keep(spelling.Address)},
-				MarkdownDescription: "Where the request goes, `http://` or `https://`.",
-			},
-			"http_method": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString("POST"),
-				MarkdownDescription: "The method. Unset: `POST`.",
-			},
-			"body": schema.StringAttribute{
-				Optional: true, CustomType: spelling.Type{Kind: spelling.Base64},
-				PlanModifiers:       []planmodifier.String{spelling.Keep(spelling.Base64)},
-				MarkdownDescription: "The request's body in base64. Conflicts with `body_text`.",
-			},
-			"body_text": schema.StringAttribute{
-				Optional: true, MarkdownDescription: "The request's body as it is. Conflicts with `body`.",
-			},
-			"headers": schema.MapAttribute{
-				ElementType: types.StringType, Optional: true,
-				MarkdownDescription: "Headers of the request. Names that Cloud Scheduler or this provider sets are refused.",
-			},
-		},
+		requestAttributes("uri", schema.StringAttribute{
+			Required: true, CustomType: spelling.Type{Kind: spelling.Address},
+			PlanModifiers:       []planmodifier.String{spelling.Keep(spelling.Address)},
+			MarkdownDescription: "Where the request goes, `http://` or `https://`.",
+		}),
 		map[string]schema.Block{
 			"oidc_token": single("An OpenID Connect token that identifies the caller to the handler.", map[string]schema.Attribute{
 				"service_account_email": schema.StringAttribute{
@@ -65,6 +47,55 @@ func httpTargetBlock() schema.Block {
 				},
 			}, nil),
 		})
+}
+
+func appEngineTargetBlock() schema.Block {
+	return single("The request to an App Engine service that each run sends. It needs an `attempt_deadline`, or a lease that is renewed.",
+		requestAttributes("relative_uri", schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "The path and query that the request goes to; it begins with `/`.",
+		}),
+		map[string]schema.Block{
+			"app_engine_routing": single("Which service gets the request. Without the block: the default service.", map[string]schema.Attribute{
+				"service":  text("The service. Unset: the default one."),
+				"version":  text("The version. Unset: as the service's traffic is split."),
+				"instance": text("The instance. Unset: any."),
+			}, nil),
+		})
+}
+
+// requestAttributes are what both kinds of target have in common, and the one by which they differ.
+func requestAttributes(address string, attribute schema.Attribute) map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		address: attribute,
+		"http_method": schema.StringAttribute{
+			Optional: true, Computed: true, Default: stringdefault.StaticString("POST"),
+			MarkdownDescription: "The method. Unset: `POST`.",
+		},
+		"body": schema.StringAttribute{
+			Optional: true, CustomType: spelling.Type{Kind: spelling.Base64},
+			PlanModifiers:       []planmodifier.String{spelling.Keep(spelling.Base64)},
+			MarkdownDescription: "The request's body in base64. Conflicts with `body_text`.",
+		},
+		"body_text": schema.StringAttribute{
+			Optional: true, MarkdownDescription: "The request's body as it is. Conflicts with `body`.",
+		},
+		"headers": schema.MapAttribute{
+			ElementType: types.StringType, Optional: true,
+			MarkdownDescription: "Headers of the request. Names that Cloud Scheduler or this provider sets are refused.",
+		},
+		"headers_wo": schema.MapAttribute{
+			ElementType: types.StringType, Optional: true, WriteOnly: true,
+			MarkdownDescription: "Further headers whose values are in no plan and no state; whoever may read the job at Cloud Scheduler can " +
+				"read them there. They are sent when `headers_wo_version` changes, and with every other change of the target. Needs " +
+				"Terraform 1.11 or OpenTofu 1.11.",
+		},
+		"headers_wo_version": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Stands for the values of `headers_wo`: change it to have new values sent, since nothing else tells them " +
+				"from the old ones.",
+		},
+	}
 }
 
 // cloudPlatformScope is what the server assumes for an access token without a scope.

@@ -28,6 +28,7 @@ func (m model) spec(ctx context.Context, now time.Time, diags *diag.Diagnostics)
 		AttemptDeadline: s.duration(m.AttemptDeadline, path.Root("attempt_deadline")),
 		Paused:          boolOf(m.Paused),
 		HTTP:            s.http(ctx, m.HTTPTarget),
+		AppEngine:       s.appEngine(ctx, m.AppEngineTarget),
 		Retry:           s.retry(ctx, m.RetryConfig),
 		Deduplication:   s.deduplication(ctx, m.Deduplication),
 		AcceptedRisks:   mapOf(m.AcceptedRisks),
@@ -52,9 +53,32 @@ func (s specReader) http(ctx context.Context, list types.List) jobspec.Value[job
 		Body:       stringOf(target.Body.StringValue),
 		BodyText:   stringOf(target.BodyText),
 		Headers:    mapOf(target.Headers),
+		HeadersWO:  mapOf(target.HeadersWO),
 		OIDCToken:  s.oidc(ctx, target.OIDCToken),
 		OAuthToken: s.oauth(ctx, target.OAuthToken),
 	})
+}
+
+func (s specReader) appEngine(ctx context.Context, list types.List) jobspec.Value[jobspec.AppEngineTarget] {
+	target, unknown := only[appEngineTarget](ctx, list, s.diags)
+	if target == nil {
+		return absent[jobspec.AppEngineTarget](unknown)
+	}
+	spec := jobspec.AppEngineTarget{
+		RelativeURI: stringOf(target.RelativeURI),
+		Method:      stringOf(target.HTTPMethod),
+		Body:        stringOf(target.Body.StringValue),
+		BodyText:    stringOf(target.BodyText),
+		Headers:     mapOf(target.Headers),
+		HeadersWO:   mapOf(target.HeadersWO),
+	}
+	routing, unknown := only[appEngineRouting](ctx, target.Routing, s.diags)
+	if routing == nil {
+		spec.Service, spec.Version, spec.Instance = absent[string](unknown), absent[string](unknown), absent[string](unknown)
+	} else {
+		spec.Service, spec.Version, spec.Instance = stringOf(routing.Service), stringOf(routing.Version), stringOf(routing.Instance)
+	}
+	return jobspec.Known(spec)
 }
 
 func (s specReader) oidc(ctx context.Context, list types.List) jobspec.Value[jobspec.OIDCToken] {
@@ -127,7 +151,22 @@ func (s specReader) deduplication(ctx context.Context, list types.List) jobspec.
 		MaxAttempts:    intOf(block.MaxAttempts),
 		AtMostOnce:     boolOf(block.AtMostOnce),
 		Wait:           boolOf(block.Wait),
+		Previous:       s.previous(ctx, block.Previous),
 	}
+}
+
+func (s specReader) previous(ctx context.Context, list types.List) jobspec.Value[jobspec.Previous] {
+	block, unknown := only[previous](ctx, list, s.diags)
+	if block == nil {
+		return absent[jobspec.Previous](unknown)
+	}
+	return jobspec.Known(jobspec.Previous{
+		Store:       stringOf(block.Store),
+		RunIDFormat: stringOf(block.RunIDFormat),
+		RunScope:    stringOf(block.RunScope),
+		ForcedRuns:  stringOf(block.ForcedRuns),
+		Until:       stringOf(block.Until),
+	})
 }
 
 func unknownDeduplication() *deduplication {
@@ -135,6 +174,7 @@ func unknownDeduplication() *deduplication {
 	return &deduplication{
 		Mode: text, Store: text, ManageTTL: flag, Contract: text, RequestTimeout: span, Lease: span, RenewLease: flag, Retention: span,
 		ForcedRuns: text, RunScope: text, RunIDFormat: text, MaxAttempts: types.Int64Unknown(), AtMostOnce: flag, Wait: flag,
+		Previous: types.ListUnknown(types.StringType), // only that it is unknown is read
 	}
 }
 

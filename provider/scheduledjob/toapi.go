@@ -29,6 +29,9 @@ func (m model) toAPI(ctx context.Context, diags *diag.Diagnostics) *schedulerpb.
 	if target, _ := only[httpTarget](ctx, m.HTTPTarget, diags); target != nil {
 		job.Target = &schedulerpb.Job_HttpTarget{HttpTarget: target.toAPI(ctx, m.InjectedHeaders, diags)}
 	}
+	if target, _ := only[appEngineTarget](ctx, m.AppEngineTarget, diags); target != nil {
+		job.Target = &schedulerpb.Job_AppEngineHttpTarget{AppEngineHttpTarget: target.toAPI(ctx, m.InjectedHeaders, diags)}
+	}
 	return job
 }
 
@@ -54,12 +57,9 @@ func (m model) retryToAPI() *schedulerpb.RetryConfig {
 func (t httpTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.Diagnostics) *schedulerpb.HttpTarget {
 	target := &schedulerpb.HttpTarget{
 		Uri:        t.URI.ValueString(),
-		HttpMethod: schedulerpb.HttpMethod(schedulerpb.HttpMethod_value[t.HTTPMethod.ValueString()]),
-		Headers:    mapToAPI(t.Headers),
-		Body:       t.bytes(diags),
-	}
-	for key, value := range mapToAPI(injected) {
-		target.Headers[key] = value
+		HttpMethod: t.method(),
+		Headers:    t.headersToAPI(injected),
+		Body:       t.bytes("http_target", diags),
 	}
 	if token, _ := only[oidcToken](ctx, t.OIDCToken, diags); token != nil {
 		target.AuthorizationHeader = &schedulerpb.HttpTarget_OidcToken{OidcToken: &schedulerpb.OidcToken{
@@ -74,14 +74,41 @@ func (t httpTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.D
 	return target
 }
 
-// bytes is the request's body.
-func (t httpTarget) bytes(diags *diag.Diagnostics) []byte {
-	if !t.BodyText.IsNull() {
-		return []byte(t.BodyText.ValueString())
+func (t appEngineTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.Diagnostics) *schedulerpb.AppEngineHttpTarget {
+	target := &schedulerpb.AppEngineHttpTarget{
+		RelativeUri: t.RelativeURI.ValueString(),
+		HttpMethod:  t.method(),
+		Headers:     t.headersToAPI(injected),
+		Body:        t.bytes("app_engine_http_target", diags),
 	}
-	body, err := base64.StdEncoding.DecodeString(t.Body.ValueString())
+	if routing, _ := only[appEngineRouting](ctx, t.Routing, diags); routing != nil {
+		target.AppEngineRouting = &schedulerpb.AppEngineRouting{
+			Service: routing.Service.ValueString(), Version: routing.Version.ValueString(), Instance: routing.Instance.ValueString(),
+		}
+	}
+	return target
+}
+
+func (r request) method() schedulerpb.HttpMethod {
+	return schedulerpb.HttpMethod(schedulerpb.HttpMethod_value[r.HTTPMethod.ValueString()])
+}
+
+func (r request) headersToAPI(injected types.Map) map[string]string {
+	headers := mapToAPI(r.Headers)
+	for key, value := range mapToAPI(injected) {
+		headers[key] = value
+	}
+	return headers
+}
+
+// bytes is the request's body.
+func (r request) bytes(block string, diags *diag.Diagnostics) []byte {
+	if !r.BodyText.IsNull() {
+		return []byte(r.BodyText.ValueString())
+	}
+	body, err := base64.StdEncoding.DecodeString(r.Body.ValueString())
 	if err != nil {
-		diags.AddAttributeError(path.Root("http_target").AtListIndex(0).AtName("body"), "http_target.body is not base64",
+		diags.AddAttributeError(path.Root(block).AtListIndex(0).AtName("body"), block+".body is not base64",
 			fmt.Sprintf("%s. Use base64encode(), or body_text for plain text.", err))
 	}
 	return body

@@ -2,6 +2,7 @@ package scheduledjob
 
 import (
 	"context"
+	"slices"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -35,9 +36,14 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	fields := changedFields(before, after)
-	if state.State.ValueString() == updateFailed {
-		fields = allFields()
+	if state.hiddenVersion(ctx, &resp.Diagnostics) != plan.hiddenVersion(ctx, &resp.Diagnostics) {
+		fields = appendNew(fields, targetField(after))
 	}
+	if state.State.ValueString() == updateFailed {
+		fields = allFields(after)
+	}
+	hidden := config.hiddenHeaders(ctx, &resp.Diagnostics)
+	addHeaders(after, hidden)
 	live, verb, err := r.updateJob(ctx, plan, state, after, fields)
 	if err != nil {
 		resp.Diagnostics.Append(explain.Error(operation(ctx, verb, plan), err))
@@ -50,6 +56,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	rememberHidden(ctx, resp.Private, hidden, &resp.Diagnostics)
 	rememberPaused(ctx, resp.Private, config.Paused.ValueBool(), &resp.Diagnostics)
 }
 
@@ -75,8 +82,23 @@ func (r *Resource) updateJob(ctx context.Context, plan, state model, job *schedu
 }
 
 // allFields are the fields of a job that this resource sets.
-func allFields() []string {
-	return []string{"description", "schedule", "time_zone", "attempt_deadline", "retry_config", "http_target"}
+func allFields(job *schedulerpb.Job) []string {
+	return []string{"description", "schedule", "time_zone", "attempt_deadline", "retry_config", targetField(job)}
+}
+
+// targetField is the field of the job's target. Setting it takes a target of the other kind away.
+func targetField(job *schedulerpb.Job) string {
+	if job.GetAppEngineHttpTarget() != nil {
+		return "app_engine_http_target"
+	}
+	return "http_target"
+}
+
+func appendNew(fields []string, field string) []string {
+	if slices.Contains(fields, field) {
+		return fields
+	}
+	return append(fields, field)
 }
 
 // changedFields names the fields that differ. Schedule and time zone go together: the server has refused one without the other.
@@ -94,8 +116,8 @@ func changedFields(before, after *schedulerpb.Job) []string {
 	if !proto.Equal(before.GetRetryConfig(), after.GetRetryConfig()) {
 		fields = append(fields, "retry_config")
 	}
-	if !proto.Equal(before.GetHttpTarget(), after.GetHttpTarget()) {
-		fields = append(fields, "http_target")
+	if !proto.Equal(before.GetHttpTarget(), after.GetHttpTarget()) || !proto.Equal(before.GetAppEngineHttpTarget(), after.GetAppEngineHttpTarget()) {
+		fields = append(fields, targetField(after))
 	}
 	return fields
 }

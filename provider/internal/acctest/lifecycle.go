@@ -39,6 +39,18 @@ type Resource struct {
 	Identity *tfprotov6.ResourceIdentityData
 }
 
+// Plan is what the provider says of a plan that creates the resource.
+func (p Protocol) Plan(t *testing.T, typeName string, config Object) []*tfprotov6.Diagnostic {
+	t.Helper()
+	plan, err := p.PlanResourceChange(context.Background(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: typeName, PriorState: &tfprotov6.DynamicValue{JSON: []byte("null")}, ProposedNewState: config.Value(t), Config: config.Value(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.Diagnostics
+}
+
 // Create plans and applies a resource that is not there yet, and returns what the provider said of it.
 func (p Protocol) Create(t *testing.T, typeName string, config Object) (Resource, []*tfprotov6.Diagnostic) {
 	t.Helper()

@@ -43,6 +43,7 @@ func (p Protocol) ValidateResource(t testing.TB, typeName string, config Object)
 	t.Helper()
 	resp, err := p.ValidateResourceConfig(context.Background(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: typeName, Config: config.Value(t),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
 	})
 	if err != nil {
 		t.Fatal(err)
