@@ -155,7 +155,7 @@ func judgeSecretHeader(v *judge) {
 }
 
 func secretName(name string) bool {
-	lower := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+	lower := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "-", ""), "_", "")
 	for _, part := range []string{"authorization", "cookie", "apikey", "password", "passwd", "secret", "authtoken", "accesstoken"} {
 		if strings.Contains(lower, part) {
 			return true

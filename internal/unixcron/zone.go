@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,9 @@ import (
 //
 //go:embed zones.txt
 var zoneNames string
+
+// loadedZones keeps the zones that were asked for, since reading one parses a file. Only names of the tz database get in.
+var loadedZones sync.Map // of name to *time.Location
 
 // ZoneError says that a name is none of the tz database's.
 type ZoneError struct {
@@ -46,11 +50,19 @@ func LoadLocation(name string) (*time.Location, error) {
 		return time.UTC, nil
 	}
 
+	if loc, ok := loadedZones.Load(name); ok {
+		return loc.(*time.Location), nil //nolint:forcetypeassert // nothing else is stored
+	}
+
 	loc, err := time.LoadLocation(name)
 	known := isZone(name)
 
 	switch {
 	case err == nil && name != "Local" && (known || !knownByCase(name)):
+		if known {
+			loadedZones.Store(name, loc)
+		}
+
 		return loc, nil
 	case known:
 		return nil, fmt.Errorf("load time zone %s, which the tz database holds: %w", name, err)
