@@ -112,7 +112,7 @@ func TestDevRefusesWhatItCannotServe(t *testing.T) {
 	}{
 		"port in use": {
 			args: []string{"--listen", taken.Addr().String()},
-			want: taken.Addr().String() + " is in use by another program: end that, or choose another port with --listen",
+			want: taken.Addr().String() + " is in use by another program: end that, or choose another port",
 		},
 		"remote address": {
 			args: []string{"--listen", "0.0.0.0:0"},
@@ -123,6 +123,16 @@ func TestDevRefusesWhatItCannotServe(t *testing.T) {
 			args: []string{"--listen", "localhost"},
 			want: `start the local cloud: listen address "localhost" is not of the form HOST:PORT: write it like 127.0.0.1:8795`,
 		},
+		"taken by a front": {
+			args: []string{"--listen", "127.0.0.1:0", "--cloud-run", taken.Addr().String() + "=http://127.0.0.1:1"},
+			want: taken.Addr().String() + " is in use by another program: end that, or choose another port",
+		},
+		"clock": {
+			args: []string{"--listen", "127.0.0.1:0", "--clock", "noon"},
+			want: `--clock "noon" is no time: write it like 2026-10-16T12:00:00Z`,
+		},
+		"chance":        {args: []string{"--listen", "127.0.0.1:0", "--random", "2"}, want: "rate is 2: it must be from 0 to 1"},
+		"foreign store": {args: []string{"--listen", "127.0.0.1:0", "--store", "mysql://u:secret@h/d"}, want: "--store: the URL must begin with the scheme of a store and a colon; the schemes are firestore, postgres, postgresql, redis, rediss, spanner, sqlite"},
 		"App Engine address": {
 			args: []string{"--listen", "127.0.0.1:0", "--app-engine", "localhost:8080"},
 			want: `start the local cloud: the App Engine address "localhost:8080" is no http or https URL: write it like http://127.0.0.1:8080`,
