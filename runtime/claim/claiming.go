@@ -192,24 +192,29 @@ func (w *claiming) unresolved(ctx context.Context, err error) Result {
 	return Result{Outcome: OutcomeUnavailable, Err: fmt.Errorf("claim run %s: %w", w.p.Run, err)}
 }
 
-// later reads a claim back in the background until it is seen, or its lease would be over, and releases it: nothing ran.
+// later reads a claim back in the background until it is seen, or its lease would be over, and releases it: nothing ran. It goes on
+// with a copy, so that claims which need none of this stay off the heap.
 func (w *claiming) later() {
 	w.c.stay()
 
-	go func() {
-		defer w.c.leave()
+	rest := *w
 
-		end := w.sent.add(w.p.Lease)
-		wait := 10 * firstPause
+	go rest.giveBack()
+}
 
-		for pause(w.c.background, wait) && !w.c.clock.moment().reached(end) {
-			if w.released() {
-				return
-			}
+func (w *claiming) giveBack() {
+	defer w.c.leave()
 
-			wait = min(2*wait, 10*maxPause, max(w.p.Lease/10, firstPause))
+	end := w.sent.add(w.p.Lease)
+	wait := 10 * firstPause
+
+	for pause(w.c.background, wait) && !w.c.clock.moment().reached(end) {
+		if w.released() {
+			return
 		}
-	}()
+
+		wait = min(2*wait, 10*maxPause, max(w.p.Lease/10, firstPause))
+	}
 }
 
 // released reports whether nothing is left of the claim, or can still come.

@@ -105,10 +105,14 @@ func (a *Attempt) finish(e ended) Result {
 	ctx := withBudget(a.base, finishTries*a.c.timeout)
 	defer ctx.cancel()
 
-	select { // a renewal or a transaction may still be under way
+	select {
 	case a.write <- struct{}{}:
-	case <-ctx.Done():
-		return Result{Outcome: OutcomeUnrecorded, Attempt: a.number, AttemptID: a.id, Err: errors.Join(e.err, errUnending)}
+	default: // a renewal or a transaction is still under way
+		select {
+		case a.write <- struct{}{}:
+		case <-ctx.Done():
+			return Result{Outcome: OutcomeUnrecorded, Attempt: a.number, AttemptID: a.id, Err: errors.Join(e.err, errUnending)}
+		}
 	}
 
 	if a.completed {
@@ -123,10 +127,14 @@ func (a *Attempt) finish(e ended) Result {
 	a.concluded, a.uncounted = status, counted < a.rec.Counted
 	err := a.settle(ctx, a.ending(status, counted, lastWord(e.err)))
 
+	if err == nil && status == StatusCompleted { // before what follows costs anything
+		return a.executed(e)
+	}
+
 	var lost *LostError
 
 	switch {
-	case err == nil && status == StatusCompleted, errors.Is(err, errCompleted):
+	case errors.Is(err, errCompleted):
 		return a.executed(e)
 	case err == nil:
 		return a.outcome(outcomeOf(status), e.err)

@@ -146,8 +146,12 @@ func (m *mirrored) counted(before int) int {
 
 // lastWord is what is recorded of an error: nothing where nothing was run.
 func lastWord(err error) error {
+	if err == nil {
+		return nil
+	}
+
 	var m *mirrored
-	if err != nil && errors.As(err, &m) {
+	if errors.As(err, &m) {
 		return m.err
 	}
 

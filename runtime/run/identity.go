@@ -61,7 +61,9 @@ func (i Identity) Name() (string, error) {
 // ID returns the id of a name: its SHA-256 in lower-case hex.
 func ID(name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // KeyName returns the name of an API request that carries an idempotency key. Both parts are hashed, so any text is allowed in

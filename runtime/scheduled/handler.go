@@ -30,6 +30,10 @@ type Handler struct {
 // NewHandler returns a handler, or says everything that is wrong with its configuration. Its own policy is held against the limits
 // at once.
 func NewHandler(cfg Config) (*Handler, error) {
+	options := make([]claim.Option, 0, 2+len(cfg.ClaimOptions))
+	if cfg.Now != nil { // the Claimer reads the wall clock and the monotonic one in one go where they are one
+		options = append(options, claim.WithClock(cfg.Now))
+	}
 	if err := cfg.fillIn(); err != nil {
 		return nil, fmt.Errorf("scheduled handler: %w", err)
 	}
@@ -43,7 +47,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 		return nil, fmt.Errorf("scheduled handler: the handler's own policy: %w", err)
 	}
 	h.own = own
-	options := append([]claim.Option{claim.WithLogger(cfg.Logger), claim.WithClock(cfg.Now)}, cfg.ClaimOptions...)
+	options = append(append(options, claim.WithLogger(cfg.Logger)), cfg.ClaimOptions...)
 	h.claimer = claim.New(cfg.Store, options...)
 	h.before = newPrevious(cfg, options)
 	return h, nil

@@ -74,6 +74,9 @@ func (p place) inURL(r *http.Request) (value, where string, err error) {
 
 // inPath finds the value in a path that holds projects/P/locations/R somewhere.
 func (p place) inPath(path string) (string, bool) {
+	if len(path) < len("projects/p/locations/r") {
+		return "", false
+	}
 	segments := strings.Split(path, "/")
 	for i := 0; i+3 < len(segments); i++ {
 		if segments[i] == "projects" && segments[i+2] == "locations" {

@@ -2,7 +2,6 @@ package scheduled
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -13,18 +12,6 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
-
-// body is what a reply says: on success what became of the run, else a problem in the sense of RFC 9457.
-type body struct {
-	Title   string        `json:"title,omitempty"`
-	Status  int           `json:"status,omitempty"`
-	Outcome claim.Outcome `json:"outcome,omitempty"`
-	Detail  string        `json:"detail,omitempty"`
-	Mend    string        `json:"mend,omitempty"`
-	Run     string        `json:"run,omitempty"`
-	RunID   string        `json:"run_id,omitempty"`
-	Attempt int           `json:"attempt,omitempty"`
-}
 
 // verdict is how an outcome is answered and logged.
 type verdict struct {
@@ -167,13 +154,12 @@ func send(w http.ResponseWriter, status int, b body) {
 		kind = "application/problem+json"
 		b.Title, b.Status = http.StatusText(status), status
 	}
-	text, err := json.Marshal(b)
-	if err != nil { // strings and numbers always marshal
-		text = []byte("{}")
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	text := make([]byte, 0, 512)
+	text = append(b.appendJSON(text), '\n')
+	values := [...]string{kind, "nosniff"} // one allocation for all; a slice of its own for each, which can be appended to
+	w.Header()["Content-Type"] = values[0:1:1]
+	w.Header()["X-Content-Type-Options"] = values[1:2:2]
 	w.WriteHeader(status)
 	// A caller that is gone gets no reply; what became of the run is recorded.
-	_, _ = w.Write(append(text, '\n'))
+	_, _ = w.Write(text)
 }
