@@ -44,6 +44,7 @@ type Faulty struct {
 	claim.Store
 
 	choose func(Call) Fault
+	resent func(Call) // told of each call that is sent twice, after the first; nil: nobody is
 	delay  time.Duration
 	late   sync.WaitGroup
 }
@@ -119,6 +120,10 @@ func (f *Faulty) call(ctx context.Context, c Call, do func(context.Context) (cla
 		return failed("%s: %w", ctx.Err())
 	case Resent:
 		_, _, _ = do(ctx)
+
+		if f.resent != nil {
+			f.resent(c)
+		}
 
 		return do(ctx)
 	case Slow:

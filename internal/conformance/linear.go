@@ -20,8 +20,8 @@ const (
 	linearClients = 8
 	// checkTimeout is how long the checker may take over one history; it takes milliseconds.
 	checkTimeout = 30 * time.Second
-	// atOnce is how many histories are made side by side.
-	atOnce = 4
+	// maxFaults is how many writes of a history go wrong: the checker tries each unknown outcome both ways.
+	maxFaults = 12
 	// maxDeliveries ends a client that never sees the run done.
 	maxDeliveries = 200
 )
@@ -80,25 +80,81 @@ func (h *run) Observe(_ context.Context, e claim.Event) {
 }
 
 // Linearizable makes n histories of eight clients that claim, renew, complete, release, fail, take over and crash under faults, and
-// checks each. Each holds a takeover and an unknown outcome at least.
-func Linearizable(t *testing.T, open Open, n int, lease time.Duration) {
+// checks each. Each holds a takeover and an unknown outcome at least. As many histories are made side by side as there are lanes; each
+// lane has clients of its own, so that no two processes share one. Leases last longer on a machine that is slower than they allow.
+func Linearizable(t *testing.T, lanes []Open, n int, lease time.Duration) {
 	t.Helper()
 
-	clients := make([]claim.Store, linearClients)
-	for i := range clients {
-		clients[i] = open(t)
+	clients := make([][]claim.Store, len(lanes))
+	for i, open := range lanes {
+		for range linearClients {
+			clients[i] = append(clients[i], open(t))
+		}
 	}
 
+	lease, err := bearable(t.Context(), clients, lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	began := time.Now()
 	tally, err := CheckHistories(t.Context(), clients, n, lease)
-	t.Logf("%s: %s", clients[0].Caps().Store, tally)
+	t.Logf("%s: %d lanes, leases of %v, %v: %s", clients[0][0].Caps().Store, len(lanes), lease, time.Since(began).Round(time.Second), tally)
 
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// CheckHistories makes and checks histories until n are made or one is wrong, and counts what was in them.
-func CheckHistories(ctx context.Context, clients []claim.Store, n int, lease time.Duration) (Tally, error) {
+// bearable is the lease, or a longer one where a call takes so long that work would seldom end within it: all clients call at once,
+// as they will.
+func bearable(ctx context.Context, lanes [][]claim.Store, lease time.Duration) (time.Duration, error) {
+	const (
+		rounds = 3
+		calls  = 5 // that fit into a lease
+	)
+
+	var (
+		mu      sync.Mutex
+		slowest time.Duration
+		failed  error
+		wg      sync.WaitGroup
+	)
+
+	for _, clients := range lanes {
+		for _, client := range clients {
+			wg.Go(func() {
+				var took time.Duration
+
+				for range rounds { // the first opens connections
+					began := time.Now()
+					_, err := client.Get(ctx, "none")
+					took = time.Since(began)
+
+					if err != nil && !errors.Is(err, claim.ErrNotFound) {
+						mu.Lock()
+						failed = errors.Join(failed, err)
+						mu.Unlock()
+
+						return
+					}
+				}
+
+				mu.Lock()
+				slowest = max(slowest, took)
+				mu.Unlock()
+			})
+		}
+	}
+
+	wg.Wait()
+
+	return max(lease, min(calls*slowest, time.Second).Round(time.Millisecond)), failed
+}
+
+// CheckHistories makes and checks histories until n are made or one is wrong, and counts what was in them. Each element of lanes is
+// the clients of one history at a time.
+func CheckHistories(ctx context.Context, lanes [][]claim.Store, n int, lease time.Duration) (Tally, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
@@ -110,7 +166,7 @@ func CheckHistories(ctx context.Context, clients []claim.Store, n int, lease tim
 		next  = make(chan struct{})
 	)
 
-	for range atOnce {
+	for _, clients := range lanes {
 		wg.Go(func() {
 			for range next {
 				h := &run{clients: clients, lease: lease, id: newID(), history: history{begin: time.Now()}}
@@ -155,6 +211,7 @@ type run struct {
 	mu     sync.Mutex
 	tally  Tally
 	writes int
+	faults int
 }
 
 // make makes the history and checks it.
@@ -219,7 +276,7 @@ func (h *run) fault(c Call) Fault {
 	h.writes++
 
 	switch { // an insert that loses tells little, and there are many
-	case h.writes == 1,
+	case h.writes == 1, h.faults == maxFaults,
 		h.writes > 2 && c.Verb == "insert" && rand.IntN(40) > 0,
 		h.writes > 2 && c.Verb == "swap" && rand.IntN(6) > 0:
 		return None
@@ -229,6 +286,8 @@ func (h *run) fault(c Call) Fault {
 	if h.writes == 2 {
 		faults = faults[:4]
 	}
+
+	h.faults++
 
 	return faults[rand.IntN(len(faults))]
 }

@@ -19,7 +19,9 @@ type process struct {
 }
 
 func (h *run) process(client, life int) *process {
-	store := newRecorder(NewFaulty(h.clients[client], h.lease/4, h.fault), &h.history, client+linearClients*life)
+	faulty := NewFaulty(h.clients[client], h.lease/4, h.fault)
+	store := newRecorder(faulty, &h.history, client+linearClients*life)
+	faulty.resent = store.resent
 
 	return &process{
 		run: h, store: store,

@@ -25,11 +25,19 @@ type history struct {
 	seen       bool // the record was there in some answer
 }
 
-func (h *history) add(client int, called time.Time, in operation, out answer) {
+// add notes a call. One that was sent twice and refused is two writes: the first may have been applied, and what it wrote may have been
+// replaced by the time of the second.
+func (h *history) add(client int, called time.Time, in operation, out answer, twice bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	returned := time.Since(h.begin).Nanoseconds()
+	if twice && !out.unknown && !out.ok && out.found != in.next {
+		h.operations = append(h.operations, porcupine.Operation{
+			ClientId: client, Input: in, Output: answer{unknown: true}, Call: called.Sub(h.begin).Nanoseconds(), Return: returned,
+		})
+	}
+
 	if out.unknown {
 		returned = math.MaxInt64 // it may be applied at any time from now on
 		h.unknown++
@@ -57,10 +65,19 @@ type recorder struct {
 	dead bool
 	seen map[claim.Version]claim.Snapshot
 	mine []claim.Snapshot // in progress, as this process wrote it
+	sent map[key]bool     // written twice by one call
 }
 
 func newRecorder(store claim.Store, h *history, client int) *recorder {
-	return &recorder{Store: store, history: h, client: client, seen: map[claim.Version]claim.Snapshot{}}
+	return &recorder{Store: store, history: h, client: client, seen: map[claim.Version]claim.Snapshot{}, sent: map[key]bool{}}
+}
+
+// resent notes that a call has been sent and is being sent again.
+func (r *recorder) resent(c Call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.sent[key{c.Record.AttemptID, c.Record.Rev}] = true
 }
 
 func (r *recorder) kill() {
@@ -150,7 +167,12 @@ func (r *recorder) note(called time.Time, in operation, snap claim.Snapshot, ok 
 		unknown: err != nil, ok: ok, there: snap.Version != "", found: key{snap.AttemptID, snap.Rev}, status: snap.Status,
 		written: snap.Written, now: snap.Now,
 	}
-	r.history.add(r.client, called, in, out)
+
+	r.mu.Lock()
+	twice := r.sent[in.next]
+	r.mu.Unlock()
+
+	r.history.add(r.client, called, in, out, twice)
 
 	if err != nil || snap.Version == "" {
 		return
