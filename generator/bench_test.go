@@ -2,34 +2,104 @@ package generator_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
 )
 
-// BenchmarkThousandHandlers plans and writes a thousand handlers into empty folders, on all cores; an operation is all of them.
-func BenchmarkThousandHandlers(b *testing.B) {
-	for b.Loop() {
-		dir := b.TempDir()
-		var group errgroup.Group
-		group.SetLimit(runtime.GOMAXPROCS(0))
-		for i := range 1000 {
-			group.Go(func() error {
-				name := fmt.Sprintf("job-%d", i)
-				files, err := generator.Plan(generator.Spec{Name: name, Jobs: []string{name}, Project: "acme"})
-				if err != nil {
+// thousand plans and writes handlers into empty folders, on all cores.
+func thousand(dir string, count int) error {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range count {
+		group.Go(func() error {
+			name := fmt.Sprintf("job-%d", i)
+			files, err := generator.Plan(generator.Spec{Name: name, Jobs: []string{name}, Project: "acme"})
+			if err != nil {
+				return err
+			}
+			_, err = generator.Write(filepath.Join(dir, name), files, generator.Apply)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// baseline writes the files of one handler as often, each beside its place and renamed into it: what no generator can do without.
+func baseline(dir string, count int) error {
+	files, err := generator.Plan(generator.Spec{Name: "job", Jobs: []string{"job"}, Project: "acme"})
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range count {
+		group.Go(func() error {
+			folder := filepath.Join(dir, fmt.Sprintf("job-%d", i))
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				return err
+			}
+			for _, f := range files {
+				path := filepath.Join(folder, f.Path)
+				if err := os.WriteFile(path+".new", f.Content, 0o600); err != nil {
 					return err
 				}
-				_, err = generator.Write(filepath.Join(dir, name), files, generator.Apply)
-				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
-			b.Fatal(err)
-		}
+				if err := os.Rename(path+".new", path); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
+	return group.Wait()
+}
+
+// BenchmarkThousandHandlers compares a thousand handlers, planned and written, with writing alone; an operation is all of them.
+func BenchmarkThousandHandlers(b *testing.B) {
+	for name, do := range map[string]func(string, int) error{"generated": thousand, "written": baseline} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := do(b.TempDir(), 1000); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Time on a shared machine says little; the processor time of both, taken in one run, does. It is no parallel test, so that nothing
+// else is counted.
+func TestPlanningCostsNotMuchMoreThanWriting(t *testing.T) { //nolint:paralleltest // see above
+	const (
+		count = 200
+		most  = 4
+	)
+	cost := func(do func(string, int) error) time.Duration {
+		before := processorTime(t)
+		if err := do(t.TempDir(), count); err != nil {
+			t.Fatal(err)
+		}
+		return processorTime(t) - before
+	}
+	cost(thousand) // templates are parsed once, and not counted
+	ours, theirs := cost(thousand), cost(baseline)
+	if ours > most*theirs {
+		t.Errorf("%d handlers took %v of processor time, writing as many files %v: more than %d times as much", count, ours, theirs, most)
+	}
+}
+
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
