@@ -108,7 +108,9 @@ func TestJobOfAppEngineWithoutADeadlineLeavesItToTheService(t *testing.T) {
 	t.Parallel()
 	cloud := acctest.Cloud(t)
 	renewed := engine{root: "deduplication {\n  renew_lease = true\n}"}
-	without := func(e engine) fmt.Stringer { return text(strings.Replace(e.String(), `attempt_deadline = "600s"`, "", 1)) }
+	without := func(e engine) fmt.Stringer {
+		return text(strings.Replace(e.String(), `attempt_deadline = "600s"`, "", 1))
+	}
 	run(t,
 		then(apply(cloud, without(renewed), plancheck.ResourceActionCreate, state("attempt_deadline", knownvalue.StringExact("0s"))), func() error {
 			live, err := cloud.Job(fullName)

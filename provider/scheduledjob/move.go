@@ -14,6 +14,7 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/jobs"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/ttl"
 )
 
 // incumbentType is the type that a moved block may name as its source.
@@ -87,6 +88,10 @@ func (s incumbent) model(ctx context.Context, name jobs.Name, resp *resource.Mov
 	}
 	state.assume(ctx, live, &diags)
 	state.fromAPI(ctx, name, live, nil, &diags)
+	if _, managed := state.managedCollection(); managed {
+		// Nobody has asked the database yet, and without a refresh nobody will before the plan.
+		state.setPolicy(ttl.Missing)
+	}
 	if live.GetAttemptDeadline() == nil && live.GetHttpTarget() != nil {
 		state.AttemptDeadline = spelling.Of(spelling.Duration, "180s")
 	}

@@ -62,10 +62,14 @@ func (r *Resource) readPolicy(ctx context.Context, state *model) diag.Diagnostic
 			ttl.Field, collection.Group, collection.Database, collection.Project))
 		policy = ttl.Ensured
 	}
-	fields := maps.Clone(state.EffectiveDeduplication.Attributes())
-	fields["ttl_policy"] = types.StringValue(string(policy))
-	state.EffectiveDeduplication = types.ObjectValueMust(effectiveDeduplicationTypes(), fields)
+	state.setPolicy(policy)
 	return diags
+}
+
+func (m *model) setPolicy(policy ttl.State) {
+	fields := maps.Clone(m.EffectiveDeduplication.Attributes())
+	fields["ttl_policy"] = types.StringValue(string(policy))
+	m.EffectiveDeduplication = types.ObjectValueMust(effectiveDeduplicationTypes(), fields)
 }
 
 // whatStays says what destroying a job leaves behind.
