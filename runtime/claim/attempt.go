@@ -18,13 +18,14 @@ type Attempt struct {
 	base   context.Context //nolint:containedctx // the delivery's values, for what goes on beside the work
 	ctx    workContext
 
-	// write is held by whoever writes the record: one renewal, transaction or end at a time. It guards rec, version, completed
-	// and lost. A channel, so that waiting for it can be given up.
+	// write is held by whoever writes the record: one renewal, transaction or end at a time. It guards rec, version, completed,
+	// lost and open. A channel, so that waiting for it can be given up.
 	write     chan struct{}
 	rec       Record
 	version   Version
 	completed bool
 	lost      *LostError
+	open      moment // before the first send of a renewal that may have been applied unseen; zero: there is none
 	concluded Status // what the end of the attempt was to be recorded as; empty: it was not written
 	uncounted bool   // and that it did not count
 
@@ -217,6 +218,11 @@ func (a *Attempt) tryRenew() time.Duration {
 func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 	sent := a.c.clock.moment()
 
+	// What this renewal finds written can be an earlier one whose reply was lost: the lease is as old as the first of them.
+	if a.open.isZero() {
+		a.open = sent
+	}
+
 	a.mu.Lock()
 	left := sent.until(a.end)
 	a.mu.Unlock()
@@ -232,11 +238,14 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 
 	switch {
 	case err == nil:
+		first := a.open
+		a.open = moment{}
+
 		a.mu.Lock()
-		a.end = earlier(sent.add(a.p.Lease-Margin(a.p.Lease, 0)), a.limit)
+		a.end = earlier(first.add(a.p.Lease-Margin(a.p.Lease, 0)), a.limit)
 		a.mu.Unlock()
 
-		return max(RenewEvery(a.p.Lease)-a.c.clock.moment().mono.Sub(sent.mono), time.Millisecond)
+		return max(RenewEvery(a.p.Lease)-a.c.clock.moment().mono.Sub(first.mono), time.Millisecond)
 	case errors.As(err, &lost):
 		a.lose(lost)
 	default:

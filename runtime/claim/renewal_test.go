@@ -62,6 +62,36 @@ func TestARenewalCountsFromBeforeItWasSent(t *testing.T) {
 	})
 }
 
+func TestARenewalFoundAppliedLaterCountsFromItsOwnSending(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		p.Renew = true
+
+		began := time.Now()
+		b.store.After(times(1, memclaim.Swap, errWire))
+		b.store.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
+			// Applied at 20 s, not to be read back by its deadline; found at 28 s, and nothing gets through after that.
+			switch at := time.Since(began); {
+			case v == memclaim.Get && at < lease/3+3*time.Second, at > lease/2:
+				return errWire
+			default:
+				return nil
+			}
+		})
+
+		cause, after, _ := b.endOf(b.claimer, p)
+		if want := lease/3 + lease - 5*time.Second; !errors.Is(cause, claim.ErrLeaseEnded) || after != want {
+			b.Errorf("ended after %v by %v, want %v: then its lease is over", after, cause, want)
+		}
+
+		b.store.Before(nil)
+
+		if r := b.record(); r.Rev != 2 || r.Written.Sub(began) != lease/3 {
+			b.Errorf("revision %d, written after %v: it is not the first renewal that counts", r.Rev, r.Written.Sub(began))
+		}
+	})
+}
+
 func TestAClaimSentTwiceCountsFromTheFirst(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := true
