@@ -62,6 +62,9 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 	}
 	forced := claim.Forced(at, now)
 	before := h.before.of(d.identity.Job, now)
+	if d.forced { // and waited since: its schedule time has come near, which does not make it the scheduled run
+		return h.claimForced(ctx, d, before)
+	}
 	apart := d.terms.Forced != run.ForcedSkipNext || before.apart()
 
 	if forced && apart && !moved {
@@ -105,6 +108,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 
 // claimForced takes the way of a run that the store's clock calls forced.
 func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) served {
+	d.forced = true
 	// Under skip_next it has the name, and the record, of the scheduled run; only its previous name is one of its own.
 	separate := d.terms.Forced != run.ForcedSkipNext
 	way, err := d.way(separate)

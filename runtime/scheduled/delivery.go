@@ -50,6 +50,7 @@ type delivery struct {
 	work    Work
 	terms   *terms
 	clock   time.Time // the local cloud's moved clock at arrival; zero: none
+	forced  bool      // the store's clock has called it forced
 	// identity of the run, plain: Forced is not decided yet. Its name, unless it has no schedule time, is in plain.
 	identity run.Identity
 	plain    run.Run

@@ -76,6 +76,27 @@ func TestWaitTakesOverWhenTheLeaseEndsWithWhatIsLeft(t *testing.T) {
 	})
 }
 
+func TestForcedDeliveryThatWaitsStaysForced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		at := due().Add(60 * time.Second)
+		started := make(chan struct{})
+		f.works(func(context.Context) error { close(started); time.Sleep(50 * time.Second); return nil })
+		var first sync.WaitGroup
+		first.Go(func() { f.want(t, deliver(at), 200, claim.OutcomeExecuted) })
+		<-started
+		f.works(func(context.Context) error { return nil })
+		f.want(t, deliver(at, policy(run.Policy{Wait: true})), 200, claim.OutcomeDuplicate)
+		first.Wait()
+		time.Sleep(time.Until(at))
+		f.want(t, deliver(at), 200, claim.OutcomeExecuted)
+		if runs := f.executions(); len(runs) != 2 || !runs[0].Forced || runs[1].Forced {
+			t.Errorf("the work saw %+v; want a forced and a scheduled run", runs)
+		}
+	})
+}
+
 func TestWaitEndsWhenTheCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
