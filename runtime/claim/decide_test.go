@@ -154,6 +154,8 @@ func TestConclude(t *testing.T) {
 		"an error where a lapse is unknown":      {ended{err: errAny}, Proposal{LapseUnknown: true}, StatusReleased, 3},
 		"marked twice, permanent counts":         {ended{err: NothingDone(Permanent(errAny))}, once, StatusFailed, 3},
 		"an open outcome":                        {ended{err: fmt.Errorf("x: %w", Unknown(errAny))}, Proposal{}, StatusUnknown, 3},
+		"an open outcome beside another mark":    {ended{err: errors.Join(NothingDone(errAny), Unknown(errAny))}, Proposal{}, StatusUnknown, 3},
+		"a permanent error beside another mark":  {ended{err: fmt.Errorf("%w: %w", RolledBack(errAny), Permanent(errAny))}, Proposal{}, StatusFailed, 3},
 		"an open outcome at shutdown":            {ended{err: Unknown(errAny), cause: ErrShutdown}, Proposal{}, StatusUnknown, 3},
 		"a panic with an open outcome":           {panicked(Unknown(errAny)), Proposal{}, StatusReleased, 3},
 	}

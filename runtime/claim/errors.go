@@ -3,6 +3,7 @@ package claim
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Errors to match with errors.Is. The first three come from stores, the others are what [Check] returns, what context.Cause says
@@ -115,20 +116,18 @@ func steer(kind steerKind, err error) error {
 	return &steered{kind: kind, err: err}
 }
 
-// is reports whether err or anything it wraps carries the mark.
+// marks reports whether err or anything that it wraps carries the mark, whatever other marks are beside it or around it.
 func (k steerKind) marks(err error) bool {
-	for err != nil {
-		var s *steered
-		if !errors.As(err, &s) {
-			return false
-		}
-
-		if s.kind == k {
-			return true
-		}
-
-		err = s.err
+	if s, ok := err.(*steered); ok && s.kind == k { //nolint:errorlint // the walk below is the unwrapping
+		return true
 	}
 
-	return false
+	switch e := err.(type) { //nolint:errorlint // as above
+	case interface{ Unwrap() error }:
+		return k.marks(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), k.marks)
+	default:
+		return false
+	}
 }
