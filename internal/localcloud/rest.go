@@ -1,6 +1,8 @@
 package localcloud
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -40,11 +42,56 @@ func newTranscoder(server *grpc.Server, unknown http.Handler) (http.Handler, err
 type restCodec struct{ vanguard.JSONCodec }
 
 func (c restCodec) Unmarshal(data []byte, msg proto.Message) error {
-	return invalidJSON(c.JSONCodec.Unmarshal(data, msg))
+	return invalidJSON(c.JSONCodec.Unmarshal(withoutNulls(data), msg))
 }
 
 func (c restCodec) UnmarshalField(data []byte, msg proto.Message, field protoreflect.FieldDescriptor) error {
 	return invalidJSON(c.JSONCodec.UnmarshalField(data, msg, field))
+}
+
+// withoutNulls leaves members out whose value is null. It means unset, which the library refuses in maps; gcloud removes a header so.
+func withoutNulls(data []byte) []byte {
+	if !bytes.Contains(data, []byte("null")) {
+		return data
+	}
+
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+
+	var value any
+
+	err := decoder.Decode(&value)
+	if err != nil {
+		return data // the library says what is wrong with it
+	}
+
+	out, err := json.Marshal(pruned(value))
+	if err != nil {
+		return data
+	}
+
+	return out
+}
+
+func pruned(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			if member == nil {
+				delete(value, name)
+
+				continue
+			}
+
+			value[name] = pruned(member)
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = pruned(element)
+		}
+	}
+
+	return value
 }
 
 func invalidJSON(err error) error {
