@@ -174,6 +174,14 @@ func (c *Claimer) leave() {
 	}
 }
 
+// shutting reports whether Shutdown was called.
+func (c *Claimer) shutting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.closing
+}
+
 // hold registers a running attempt; false when shutting down.
 func (c *Claimer) hold(a *Attempt) bool {
 	c.mu.Lock()

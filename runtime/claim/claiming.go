@@ -233,8 +233,8 @@ func (w *claiming) released() bool {
 		err := w.holder().settle(ctx, w.p.withdrawn)
 
 		return err == nil || errors.Is(err, ErrLost)
-	default: // not there: it may still come, unless what it was to replace has gone
-		return snap.Version != w.old
+	default: // not there: it may still come, unless what it was to replace has gone; a process that ends waits no longer for it
+		return snap.Version != w.old || w.c.shutting()
 	}
 }
 

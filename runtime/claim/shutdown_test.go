@@ -100,3 +100,18 @@ func TestAClaimWonDuringShutdownIsWithdrawn(t *testing.T) {
 		}
 	})
 }
+
+func TestShutdownDoesNotWaitForAClaimThatNeverReachedTheStore(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(unreachable(3 * time.Second))
+		b.want(b.claimer.Do(b.Context(), proposal(), b.mustNotRun), claim.OutcomeUnavailable)
+		time.Sleep(10 * time.Second)
+
+		ctx, cancel := context.WithTimeout(b.Context(), 8*time.Second)
+		defer cancel()
+
+		if err := b.claimer.Shutdown(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+}
