@@ -86,7 +86,7 @@ func DefaultRetention(horizon, blocked time.Duration) time.Duration {
 }
 
 // ExpireAt is when a record stops to count: the latest of the store's time, the schedule time and the end of the lease, plus the
-// retention. Zero times do not count.
+// retention. Zero times do not count. It is never after the year 9999, where the times of most stores end.
 func ExpireAt(now, scheduleTime, leaseEnd time.Time, retention time.Duration) time.Time {
 	at := now
 
@@ -96,7 +96,12 @@ func ExpireAt(now, scheduleTime, leaseEnd time.Time, retention time.Duration) ti
 		}
 	}
 
-	return at.Add(retention)
+	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	if at = at.Add(retention); at.After(last) {
+		return last
+	}
+
+	return at
 }
 
 // Forced reports whether a delivery for that schedule time is one of a forced run: the schedule time is further ahead of the

@@ -55,6 +55,15 @@ func TestExpiryIsTheLatestPlusRetention(t *testing.T) {
 	}
 }
 
+func TestExpiryStaysWithinWhatStoresCanHold(t *testing.T) {
+	t.Parallel()
+
+	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	if got := ExpireAt(last.AddDate(-1, 0, 0), last, time.Time{}, time.Hour); !got.Equal(last) {
+		t.Errorf("got %v, want %v", got, last)
+	}
+}
+
 func TestForcedIsFurtherAheadThanTheSlack(t *testing.T) {
 	t.Parallel()
 
