@@ -32,9 +32,11 @@ func Request(ctx context.Context) (Delivery, bool) {
 		return Delivery{}, false
 	}
 	header := d.request.Header.Clone()
-	header.Del("Authorization")
-	header.Del("X-Serverless-Authorization")
-	header.Del("Cookie")
+	for _, secret := range []string{
+		"Authorization", "X-Serverless-Authorization", "Proxy-Authorization", "X-Goog-Iap-Jwt-Assertion", "Cookie",
+	} {
+		header.Del(secret)
+	}
 	return Delivery{
 		Method: d.request.Method, Path: d.request.URL.Path, RawQuery: d.request.URL.RawQuery, Header: header, Body: d.body,
 		Caller: d.caller,

@@ -283,7 +283,9 @@ func TestWorkSeesTheRunAndTheRequestInItsContext(t *testing.T) {
 			d.Header.Get("X-Own") != "1" || d.Caller.Email != account {
 			t.Errorf("the context carries the request %+v", d)
 		}
-		for _, secret := range []string{"Authorization", "X-Serverless-Authorization", "Cookie"} {
+		for _, secret := range []string{
+			"Authorization", "X-Serverless-Authorization", "Cookie", "Proxy-Authorization", "X-Goog-Iap-Jwt-Assertion",
+		} {
 			if d.Header.Get(secret) != "" {
 				t.Errorf("the work sees the header %s", secret)
 			}
@@ -295,6 +297,8 @@ func TestWorkSeesTheRunAndTheRequestInItsContext(t *testing.T) {
 		h.Set("Authorization", "Bearer secret")
 		h.Set("X-Serverless-Authorization", "Bearer secret")
 		h.Set("Cookie", "a=b")
+		h.Set("Proxy-Authorization", "Basic secret")
+		h.Set("X-Goog-Iap-Jwt-Assertion", "secret")
 	})
 	r.URL.Path, r.URL.RawQuery = "/a", "b=c"
 	f.want(t, r, 200, claim.OutcomeExecuted)
