@@ -12,7 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/functions"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/handler"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/access"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/livejob"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/runstore"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/scheduledjob"
 )
 
@@ -47,7 +50,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	}
 	settings.UserAgent = "terraform-provider-idempotent/" + p.version
 	cloud := access.New(settings, p.release(), unknown)
-	resp.ResourceData, resp.DataSourceData = cloud, cloud
+	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = cloud, cloud, cloud
 }
 
 // release is the version that generated handlers ask for, "" when this build has none that can be downloaded.
@@ -60,13 +63,15 @@ func (p *Provider) release() string {
 
 // Resources are the types that the provider manages.
 func (*Provider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{scheduledjob.New}
+	return []func() resource.Resource{scheduledjob.New, handler.New, runstore.New}
 }
 
 // DataSources are the types that the provider reads.
-func (*Provider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (*Provider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{livejob.New}
+}
 
 // Functions are the pure functions of the provider.
 func (*Provider) Functions(context.Context) []func() function.Function {
-	return []func() function.Function{functions.NewRunID}
+	return []func() function.Function{functions.NewRunID, functions.NewNextRuns, functions.NewUnixCron}
 }

@@ -28,7 +28,12 @@ func ParseStore(store string) (Collection, bool) {
 
 // FieldName is the resource name of the policy's field.
 func (c Collection) FieldName() string {
-	return "projects/" + c.Project + "/databases/" + c.Database + "/collectionGroups/" + c.Group + "/fields/" + Field
+	return c.GroupName() + "/fields/" + Field
+}
+
+// GroupName is the resource name of the collection group.
+func (c Collection) GroupName() string {
+	return "projects/" + c.Project + "/databases/" + c.Database + "/collectionGroups/" + c.Group
 }
 
 // String is the collection as its store URL.

@@ -1,0 +1,4 @@
+import {
+  to = idempotent_run_store.claims
+  id = "acme-prod/(default)/scheduler_runs"
+}

@@ -1,0 +1,132 @@
+package handler
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/explain"
+)
+
+// spec is the handler as the generator takes it. Unknown: something that decides about its files is not known yet; what is known can
+// be judged all the same.
+func (m model) spec(version string) (spec generator.Spec, unknown bool) {
+	jobs, unknown := textsOf(m.Jobs)
+	for _, text := range []types.String{m.Name, m.Kind, m.Module, m.Package, m.Project, m.Region, m.Store, m.RequestTimeout.StringValue} {
+		unknown = unknown || text.IsUnknown()
+	}
+	spec = generator.Spec{
+		Name: m.Name.ValueString(), Kind: m.Kind.ValueString(), Module: m.Module.ValueString(), Package: m.Package.ValueString(),
+		Jobs: jobs, Project: m.Project.ValueString(), Region: m.Region.ValueString(), Store: m.Store.ValueString(), RuntimeVersion: version,
+	}
+	spec.Policy.Timeout, _ = m.timeout()
+	return spec, unknown
+}
+
+// timeout is the request timeout, 0 when none is given or known.
+func (m model) timeout() (time.Duration, error) {
+	if m.RequestTimeout.ValueString() == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(m.RequestTimeout.ValueString())
+	if err != nil {
+		return 0, fmt.Errorf("read request_timeout: %w", err)
+	}
+	return d, nil
+}
+
+// planFiles are the planned files. Nil: not known yet, or refused.
+func (m model) planFiles(version string, diags *diag.Diagnostics) []generator.File {
+	spec, unknown := m.spec(version)
+	if unknown {
+		return nil
+	}
+	files, err := generator.Plan(spec)
+	if err != nil {
+		m.refuse(err, diags)
+		return nil
+	}
+	return files
+}
+
+// refuse turns the generator's errors into diagnostics, each at its attribute.
+func (m model) refuse(err error, diags *diag.Diagnostics) {
+	for _, err := range flatten(err) {
+		at := path.Empty()
+		var spec *generator.SpecError
+		if errors.As(err, &spec) {
+			at = attributeOf(spec.Field)
+		}
+		if at.Equal(path.Empty()) {
+			diags.AddError(fmt.Sprintf("handler %q cannot be generated", m.Name.ValueString()), err.Error()+".")
+			continue
+		}
+		diags.AddAttributeError(at, fmt.Sprintf("%s of handler %q: the handler cannot be generated", explain.Words(at), m.Name.ValueString()),
+			err.Error()+".")
+	}
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only the outermost error can be a join
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+var indexed = regexp.MustCompile(`^(\w+)\[(\d+)\]$`)
+
+// attributeOf is the attribute of a field of the generator's spec. Empty: none alone.
+func attributeOf(field string) path.Path {
+	if found := indexed.FindStringSubmatch(field); found != nil {
+		if index, err := strconv.Atoi(found[2]); err == nil {
+			return path.Root(found[1]).AtListIndex(index)
+		}
+	}
+	if field == "policy.timeout" {
+		return path.Root("request_timeout")
+	}
+	if slices.Contains([]string{"name", "kind", "module", "package", "jobs", "project", "region", "store"}, field) {
+		return path.Root(field)
+	}
+	return path.Empty()
+}
+
+// contents is the attribute files.
+func contents(files []generator.File) types.Map {
+	if files == nil {
+		return types.MapUnknown(types.StringType)
+	}
+	texts := make(map[string]attr.Value, len(files))
+	for _, file := range files {
+		texts[file.Path] = types.StringValue(string(file.Content))
+	}
+	return types.MapValueMust(types.StringType, texts)
+}
+
+// write writes the files where they are asked for.
+func (m model) write(version string, diags *diag.Diagnostics) {
+	if m.OutputDir.ValueString() == "" {
+		return
+	}
+	files := m.planFiles(version, diags)
+	if diags.HasError() {
+		return
+	}
+	if _, err := generator.Write(m.OutputDir.ValueString(), files, generator.Apply); err != nil {
+		diags.AddAttributeError(path.Root("output_dir"), fmt.Sprintf("Unable to write handler %q", m.Name.ValueString()), err.Error()+".")
+	}
+}

@@ -1,0 +1,44 @@
+package handler
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/access"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+)
+
+// TypeName is the type as configurations write it.
+const TypeName = "idempotent_handler"
+
+// Resource is the type idempotent_handler.
+type Resource struct{ cloud *access.Access }
+
+// New is the resource, not yet configured.
+func New() resource.Resource { return &Resource{} }
+
+// Metadata names the type.
+func (*Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = TypeName
+}
+
+// Configure takes over the provider's settings. Terraform calls it without them while it validates.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	if req.ProviderData == nil {
+		return
+	}
+	cloud, ok := req.ProviderData.(*access.Access)
+	if !ok {
+		resp.Diagnostics.AddError("Provider and resource disagree",
+			fmt.Sprintf("The resource got %T from its provider. This is a bug of the provider; please report it.", req.ProviderData))
+		return
+	}
+	r.cloud = cloud
+}
