@@ -14,7 +14,7 @@ func (p Proposal) claimed(old Record, d decision, id, holder string, now time.Ti
 	r := Record{
 		Status:       StatusInProgress,
 		AttemptID:    id,
-		Attempt:      d.attempt,
+		Attempt:      max(d.attempt, p.made),
 		Counted:      d.counted,
 		Rev:          old.Rev + 1,
 		Lease:        p.Lease,

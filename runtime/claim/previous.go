@@ -102,7 +102,7 @@ func (s *second) run(ctx context.Context) error {
 	}
 
 	p := s.p
-	p.Previous, p.spent = nil, s.outer.rec.Counted // Counted is not changed by renewals
+	p.Previous, p.made, p.spent = nil, s.outer.rec.Attempt, s.outer.rec.Counted // renewals change neither
 
 	w := &claiming{c: s.c, p: p, began: s.began, id: newAttemptID(), guard: s.outer}
 

@@ -431,6 +431,24 @@ func TestAttemptsUnderThePreviousNameCount(t *testing.T) {
 	})
 }
 
+func TestWorkIsToldOfAttemptsUnderThePreviousName(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.die(old())
+		time.Sleep(lease)
+		b.want(b.claimer.Do(b.Context(), renamed(), func(ctx context.Context) error {
+			if a, ok := claim.FromContext(ctx); !ok || a.Number() != 2 {
+				b.Errorf("attempt %d, want 2: the first may have done something", a.Number())
+			}
+
+			return nil
+		}), claim.OutcomeExecuted)
+
+		if r := b.record(); r.Attempt != 2 {
+			b.Errorf("attempt %d is recorded, want 2", r.Attempt)
+		}
+	})
+}
+
 func TestARunThatIsNotAdmittedIsWithdrawnUnderItsPreviousName(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		p := renamed()

@@ -40,7 +40,7 @@ type Proposal struct {
 	// Previous is the name that the run had before a change. Nil: it always had this one.
 	Previous *Previous
 
-	spent int // how many attempts count under the previous name
+	made, spent int // how many attempts there are under the previous name, this one included, and how many of them count
 }
 
 func (p Proposal) validate(caps Caps) error {
