@@ -24,7 +24,8 @@ type Handler struct {
 	mu        sync.Mutex
 	closing   chan struct{}
 	closed    bool
-	unguarded sync.WaitGroup
+	unguarded sync.WaitGroup // works without a claim, and the purge
+	purgeAt   time.Time      // when expired records are deleted next
 }
 
 // NewHandler returns a handler, or says everything that is wrong with its configuration. Its own policy is held against the limits
@@ -74,6 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(ctx, w, d, asRefusal(err))
 		return
 	}
+	h.purge(ctx)
 	ctx = context.WithValue(ctx, deliveryKey{}, d)
 	if d.identity.ScheduleTime.IsZero() {
 		h.answer(ctx, w, d, h.runUnguarded(ctx, d))

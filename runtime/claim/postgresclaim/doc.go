@@ -5,5 +5,5 @@
 // second for a lock and then counts as a conflict, which is tried again.
 //
 // The table is made beforehand, by [Init], by the statements of [DDL] or by the command "runs init". [Store.Purge] deletes what has
-// expired.
+// expired; a scheduled handler calls it once an hour.
 package postgresclaim

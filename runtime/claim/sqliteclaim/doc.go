@@ -6,5 +6,5 @@
 // write holds up all others until it goes on or dies.
 //
 // One run costs two statements: an insert that decides the claim, an update that records the outcome. [CompleteTx] puts the effect
-// and the outcome into one transaction.
+// and the outcome into one transaction. [Store.Purge] deletes what has expired; a scheduled handler calls it once an hour.
 package sqliteclaim
