@@ -110,7 +110,8 @@ func (h headers) readClock(believe bool, r *http.Request) (time.Time, error) {
 
 func parseTime(name, value string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, value)
-	if err != nil || strings.Contains(value, ",") || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
+	// The zero time stands for none, and must not come in as one.
+	if err != nil || strings.Contains(value, ",") || t.IsZero() || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
 		return time.Time{}, bad(fmt.Sprintf("header %s is %s, not a time in RFC 3339", name, quote(value)),
 			"send it like 2026-10-16T12:00:00Z or 2026-10-16T05:00:00-07:00")
 	}

@@ -64,6 +64,7 @@ func refusedInputs() []struct {
 		{"time without zone", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "2026-10-16T12:00:00"), 400, `header X-CloudScheduler-ScheduleTime is "2026-10-16T12:00:00", not a time in RFC 3339`, asTime},
 		{"fraction by comma", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "2026-10-16T12:00:00,5Z"), 400, `header X-CloudScheduler-ScheduleTime is "2026-10-16T12:00:00,5Z", not a time in RFC 3339`, asTime},
 		{"year zero", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "0000-10-16T12:00:00Z"), 400, `header X-CloudScheduler-ScheduleTime is "0000-10-16T12:00:00Z", not a time in RFC 3339`, asTime},
+		{"zero time", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "0001-01-01T01:00:00+01:00"), 400, `header X-CloudScheduler-ScheduleTime is "0001-01-01T01:00:00+01:00", not a time in RFC 3339`, asTime},
 		{"time twice", run.HeaderScheduleTime, twice(run.HeaderScheduleTime), 400, "header X-CloudScheduler-ScheduleTime is there 2 times", "send it once"},
 		{"odd project", run.HeaderProject, set(run.HeaderProject, "a/b"), 400, `header X-Idempotent-Project: project of the run is "a/b": it must be [A-Za-z0-9:.-]{1,300}`, "send the job's own project"},
 		{"empty project", run.HeaderProject, set(run.HeaderProject, ""), 400, "header X-Idempotent-Project: project of the run is empty: it must be [A-Za-z0-9:.-]{1,300}", "send the job's own project"},
