@@ -94,6 +94,29 @@ func TestAForcedRunIsShownBesideTheScheduledOne(t *testing.T) {
 	if n := s.effects.Load(); n != 3 {
 		t.Errorf("%d effects after a day", n)
 	}
+
+	// A run of the day before is out of sight until it is chosen.
+	b.until(`document.querySelectorAll('.lane .delivery').length === 0`)
+	b.click("#runs tr:last-child .delivery")
+	b.until(`document.querySelectorAll('.lane .delivery').length === 2 && document.getElementById('follow').ariaPressed === 'false'`)
+}
+
+func TestFaultsByChanceAreAskedForShownAndCleared(t *testing.T) {
+	t.Parallel()
+
+	s := newScene(t)
+	s.create(t, "digest")
+	b := open(t, s.cloud.URL())
+	b.click("#inject-any")
+	b.do(chromedp.WaitVisible(css("#inject")))
+	b.evaluate(`{ const kind = document.querySelector('#inject [name="kind"]'); kind.value = 'random'; kind.dispatchEvent(new Event('change')) }`)
+	b.do(chromedp.SetValue(css(`#inject [name="rate"]`), "100"), chromedp.SetValue(css(`#inject [name="seed"]`), "7"))
+	b.click("#inject .primary")
+	b.until(`document.querySelector('#pending').textContent.includes('faults by chance: 100 %, seed 7')`)
+	s.fire(t, "digest")
+	b.until(`document.querySelector('.lane .delivery .dot')`)
+	b.click(`#pending [data-action="clear"]`)
+	b.until(`document.querySelector('#pending').hidden`)
 }
 
 func TestThePageSaysWhatTheCloudRefusesAndThatItIsGone(t *testing.T) {

@@ -5,13 +5,15 @@ import { hide, refresh, show } from "./details.js";
 import { byId } from "./dom.js";
 import { clockTime, day, model, now, reset, takeClaims, takeDeliveries, takeJobs, takeState } from "./model.js";
 import { drawRuns } from "./runs.js";
-import { draw, pan, view } from "./timeline.js";
+import { draw, pan, reveal, view } from "./timeline.js";
 
 const handlers = {
   onRun: forceRun,
   onPause: togglePause,
   onInject: openInject,
   async onChoose(id) {
+    reveal(id);
+    byId("follow").setAttribute("aria-pressed", String(view.follow));
     await show(id);
     redraw();
   },

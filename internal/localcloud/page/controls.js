@@ -10,6 +10,7 @@ const hints = {
   slow_token: "Making the job's token takes long while the attempt deadline runs.",
   reset: "The request is sent, then the connection breaks before an answer.",
   status: "Something on the way answers; the target never sees the request.",
+  random: "From now on deliveries meet faults by chance, until they are cleared. The same seed does the same again.",
 };
 
 // call asks the cloud to do something. What it refuses is shown.
@@ -100,12 +101,23 @@ function fitFields() {
 }
 
 async function inject(data) {
+  if (data.get("kind") === "random") {
+    byId("inject").close();
+    const set = { rate: Number(data.get("rate")) / 100, seed: Number(data.get("seed")), job: data.get("job") };
+    if (await call("PUT", "/local/random", set)) say("Faults come by chance.");
+    return;
+  }
   const fault = { kind: data.get("kind"), times: Number(data.get("times")) };
   if (data.get("job")) fault.job = data.get("job");
   for (const name of ["count", "status"]) if (data.get(name)) fault[name] = Number(data.get(name));
   for (const name of ["after", "delay"]) if (data.get(name)) fault[name] = data.get(name);
   byId("inject").close();
   if (await call("POST", "/local/faults", fault)) say(`Fault injected: ${faultInWords(fault.kind)}.`);
+}
+
+async function clearFaults() {
+  await call("PUT", "/local/random", { rate: 0 });
+  if (await call("DELETE", "/local/faults")) say("No faults are still to happen.");
 }
 
 // drawPending lists what is still to go wrong.
@@ -123,6 +135,6 @@ export function drawPending() {
   const text = chips.map((chip) => chip.textContent).join("|");
   if (box.dataset.text === text) return;
   box.dataset.text = text;
-  if (faults?.length) chips.push(el("button", { type: "button", onclick: () => call("DELETE", "/local/faults") }, "Clear faults"));
+  if (faults?.length || random?.rate > 0) chips.push(el("button", { type: "button", data: { action: "clear" }, onclick: clearFaults }, "Clear faults"));
   box.replaceChildren(...chips);
 }

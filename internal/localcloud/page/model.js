@@ -127,7 +127,7 @@ function won(d) {
 export function runs() {
   const found = new Map();
   for (const d of model.deliveries.values()) {
-    const key = d.name ? `${d.name} ${d.forced}` : `${d.job} ${d.run}`;
+    const key = `${d.job} ${d.name || d.run} ${!!d.forced}`;
     let run = found.get(key);
     if (!run) {
       run = { key, job: d.job, name: d.name, forced: !!d.forced, when: d.when, deliveries: [], leases: [], takeovers: 0 };

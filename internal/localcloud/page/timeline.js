@@ -23,6 +23,15 @@ export function pan(part) {
   view.end += view.span * 1000 * part;
 }
 
+// reveal shows the time of a delivery if it is not shown.
+export function reveal(id) {
+  const d = model.deliveries.get(id);
+  const { from, to } = range();
+  if (!d || (d.from > from && d.from < to)) return;
+  view.follow = false;
+  view.end = d.from + view.span * 500;
+}
+
 const steps = [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400];
 
 function ticks({ from, to }, width) {
