@@ -71,12 +71,17 @@ func (c *clock) store() time.Time {
 	return c.moment().wall.Add(time.Duration(c.offset.Load())).UTC().Truncate(time.Microsecond)
 }
 
-// learn compares the store's time in an answer with the middle of the call that brought it.
+// slowest is how long a call may take for its answer to say something of the clocks: they are known to half of that.
+const slowest = 5 * time.Second
+
+// learn compares the store's time in an answer with the middle of the call that brought it. One that took too long, since the
+// process was frozen or its clock set meanwhile, would make the times written for others wrong by as much.
 func (c *clock) learn(now time.Time, sent, received moment) {
-	if now.IsZero() {
+	took := received.wall.Sub(sent.wall)
+	if now.IsZero() || took < 0 || took > slowest {
 		return
 	}
 
-	middle := sent.wall.Add(received.wall.Sub(sent.wall) / 2)
+	middle := sent.wall.Add(took / 2)
 	c.offset.Store(int64(now.Sub(middle)))
 }

@@ -145,6 +145,20 @@ func TestAStoresOffsetIsKnownFromTheStart(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatWasHeldUpSaysNothingOfTheClocks(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.After(func(context.Context, memclaim.Verb, string) error {
+			time.Sleep(10 * time.Minute) // a process that was frozen before it read the answer
+
+			return nil
+		})
+
+		if _, err := b.claimer.Now(b.Context(), runID); err != nil || b.claimer.Offset() != 0 {
+			b.Errorf("offset %v, error %v", b.claimer.Offset(), err)
+		}
+	})
+}
+
 // offset is a store that has compared the clocks when it was opened.
 type offset struct{ claim.Store }
 
