@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -61,8 +62,11 @@ func (*Resource) moveFromIncumbent(ctx context.Context, req resource.MoveStateRe
 }
 
 // isIncumbent matches the namespace and the type of an address HOST/NAMESPACE/TYPE: each registry, and each mirror, is a host of its own.
+// Our own address counts too: once Terraform has moved the first instance of a resource, it names the new provider as the source of
+// the others.
 func isIncumbent(address string) bool {
-	return strings.HasSuffix(address, "/hashicorp/google") || strings.HasSuffix(address, "/hashicorp/google-beta")
+	_, name, _ := strings.Cut(address, "/")
+	return slices.Contains([]string{"hashicorp/google", "hashicorp/google-beta", "idempotent-jobs/idempotent"}, name)
 }
 
 // model is the job as our own state holds it: what an import of the same job would read from the server, so that the plan after the

@@ -197,7 +197,9 @@ func TestMoveKnowsTheIncumbentFromEveryRegistry(t *testing.T) {
 	for from, known := range map[string]bool{
 		incumbentProvider: true, "registry.opentofu.org/hashicorp/google": true, "registry.terraform.io/hashicorp/google-beta": true,
 		"mirror.example.com/hashicorp/google": true,
-		"registry.terraform.io/acme/google":   false, "registry.terraform.io/hashicorp/aws": false,
+		// The address under which Terraform moves the second instance of a resource.
+		"registry.terraform.io/idempotent-jobs/idempotent": true,
+		"registry.terraform.io/acme/google":                false, "registry.terraform.io/hashicorp/aws": false,
 	} {
 		_, diagnostics := move(t, protocol, from, "plain")
 		if moved := len(diagnostics) == 0; moved != known {
