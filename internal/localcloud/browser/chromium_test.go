@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,23 +21,58 @@ type browser struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps the tab in it
 }
 
-// open starts a browser of its own and shows a page. What the page throws or logs as an error, but for a connection that is gone,
-// fails the test.
-func open(t *testing.T, url string) *browser {
-	t.Helper()
+// shared is the one browser of this test process; each test has a window and a profile of its own in it.
+var shared struct { //nolint:gochecknoglobals // one browser a process is what it means
+	once   sync.Once
+	ctx    context.Context //nolint:containedctx // chromedp keeps the browser in it
+	cancel context.CancelFunc
+	err    error
+}
 
+func TestMain(m *testing.M) {
+	status := engines.Main(m)
+
+	if shared.cancel != nil {
+		shared.cancel()
+	}
+
+	os.Exit(status)
+}
+
+// launch starts the browser.
+func launch(path string) {
+	// The browser writes into its profile until it has ended, and the allocator waits for that before it removes the folder.
 	options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
-		chromedp.ExecPath(engines.Chromium(t)),
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile(t)), chromedp.WindowSize(1360, 900),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1360, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.WSURLReadTimeout(time.Minute),
 	)
 
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ = chromedp.NewContext(ctx)
+	shared.ctx, shared.err = ctx, chromedp.Do(ctx)
+	shared.cancel = func() {
+		_ = chromedp.Cancel(ctx)
 
-	ctx, cancel = chromedp.NewContext(ctx)
+		cancel()
+	}
+}
+
+// open shows a page in a window of its own. What the page throws or logs as an error, but for a connection that is gone, fails the
+// test.
+func open(t *testing.T, url string) *browser {
+	t.Helper()
+
+	path := engines.Chromium(t)
+
+	shared.once.Do(func() { launch(path) })
+
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+
+	ctx, cancel := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 
 	messages := chromedp.Console(ctx)
@@ -67,30 +103,6 @@ func open(t *testing.T, url string) *browser {
 	b.until(`document.querySelector('.link.live')`)
 
 	return b
-}
-
-// profile is a folder for the browser's own files. It may still write when it was told to end.
-func profile(t *testing.T) string {
-	t.Helper()
-
-	dir, err := os.MkdirTemp("", "chromium-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() {
-		for range 50 {
-			if os.RemoveAll(dir) == nil {
-				return
-			}
-
-			time.Sleep(100 * time.Millisecond)
-		}
-
-		t.Errorf("%s cannot be removed", dir)
-	})
-
-	return dir
 }
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
@@ -26,8 +24,6 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/scheduled"
 )
-
-func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
 const (
 	parent   = "projects/acme-prod/locations/europe-west1"
@@ -53,7 +49,7 @@ func newScene(t *testing.T) *scene {
 
 	s := &scene{store: memclaim.New()}
 
-	cloud, err := localcloud.Start(t.Context(), localcloud.Config{Store: s.store})
+	cloud, err := localcloud.Start(t.Context(), localcloud.Config{Store: s.store, Grace: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
