@@ -112,6 +112,7 @@ func bearable(ctx context.Context, lanes [][]claim.Store, lease time.Duration) (
 	const (
 		rounds = 3
 		calls  = 5 // that fit into a lease
+		most   = 500 * time.Millisecond
 	)
 
 	var (
@@ -149,7 +150,7 @@ func bearable(ctx context.Context, lanes [][]claim.Store, lease time.Duration) (
 
 	wg.Wait()
 
-	return max(lease, min(calls*slowest, time.Second).Round(time.Millisecond)), failed
+	return max(lease, min(calls*slowest, most).Round(time.Millisecond)), failed
 }
 
 // CheckHistories makes and checks histories until n are made or one is wrong, and counts what was in them. Each element of lanes is
