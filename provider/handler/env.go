@@ -76,8 +76,13 @@ func (m model) promise() types.String {
 	for _, text := range []types.String{m.Name, m.Kind, m.Store, m.Audience, m.RequestTimeout.StringValue} {
 		unknown = unknown || text.IsUnknown()
 	}
-	if unknown || unknownCallers {
+	if unknown || unknownCallers || m.Forward.IsUnknown() {
 		return types.StringUnknown()
+	}
+	if m.Jobs.IsNull() { // a forwarder serves the jobs of which it is told what they start
+		for job := range m.Forward.Elements() {
+			jobs = append(jobs, job)
+		}
 	}
 	for _, caller := range callers {
 		if strings.HasPrefix(caller, "*") {

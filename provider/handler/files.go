@@ -1,11 +1,13 @@
 package handler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -19,8 +21,10 @@ import (
 
 // spec is the handler as the generator takes it. Unknown: something that decides about its files is not known yet; what is known can
 // be judged all the same.
-func (m model) spec(version string) (spec generator.Spec, unknown bool) {
-	jobs, unknown := textsOf(m.Jobs)
+func (m model) spec(ctx context.Context, version string, diags *diag.Diagnostics) (spec generator.Spec, unknown bool) {
+	jobs, unknownJobs := textsOf(m.Jobs)
+	targets, unknown := m.forwards(ctx, diags)
+	unknown = unknown || unknownJobs
 	for _, text := range []types.String{m.Name, m.Kind, m.Module, m.Package, m.Project, m.Region, m.Store, m.RequestTimeout.StringValue} {
 		unknown = unknown || text.IsUnknown()
 	}
@@ -29,6 +33,12 @@ func (m model) spec(version string) (spec generator.Spec, unknown bool) {
 		Jobs: jobs, Project: m.Project.ValueString(), Region: m.Region.ValueString(), Store: m.Store.ValueString(), RuntimeVersion: version,
 	}
 	spec.Policy.Timeout, _ = m.timeout()
+	for name, target := range targets {
+		if spec.Forward == nil {
+			spec.Forward = map[string]generator.Forward{}
+		}
+		spec.Forward[name], _ = target.spec()
+	}
 	return spec, unknown
 }
 
@@ -45,8 +55,8 @@ func (m model) timeout() (time.Duration, error) {
 }
 
 // planFiles are the planned files. Nil: not known yet, or refused.
-func (m model) planFiles(version string, diags *diag.Diagnostics) []generator.File {
-	spec, unknown := m.spec(version)
+func (m model) planFiles(ctx context.Context, version string, diags *diag.Diagnostics) []generator.File {
+	spec, unknown := m.spec(ctx, version, diags)
 	if unknown {
 		return nil
 	}
@@ -99,7 +109,15 @@ func attributeOf(field string) path.Path {
 	if field == "policy.timeout" {
 		return path.Root("request_timeout")
 	}
-	if slices.Contains([]string{"name", "kind", "module", "package", "jobs", "project", "region", "store"}, field) {
+	if rest, ok := strings.CutPrefix(field, "forward."); ok {
+		at := path.Root("forward")
+		job, attribute, nested := strings.Cut(rest, ".")
+		if !nested {
+			return at.AtMapKey(job)
+		}
+		return at.AtMapKey(job).AtName(attribute)
+	}
+	if slices.Contains([]string{"name", "kind", "module", "package", "jobs", "project", "region", "store", "forward"}, field) {
 		return path.Root(field)
 	}
 	return path.Empty()
@@ -118,11 +136,11 @@ func contents(files []generator.File) types.Map {
 }
 
 // write writes the files where they are asked for.
-func (m model) write(version string, diags *diag.Diagnostics) {
+func (m model) write(ctx context.Context, version string, diags *diag.Diagnostics) {
 	if m.OutputDir.ValueString() == "" {
 		return
 	}
-	files := m.planFiles(version, diags)
+	files := m.planFiles(ctx, version, diags)
 	if diags.HasError() {
 		return
 	}

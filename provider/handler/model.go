@@ -2,6 +2,7 @@ package handler
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
 )
@@ -23,6 +24,7 @@ type model struct {
 	RequestTimeout      spelling.Value `tfsdk:"request_timeout"`
 	Audience            types.String   `tfsdk:"audience"`
 	OutputDir           types.String   `tfsdk:"output_dir"`
+	Forward             types.Map      `tfsdk:"forward"`
 	Previous            types.List     `tfsdk:"previous"`
 
 	Env           types.Map    `tfsdk:"env"`
@@ -43,6 +45,9 @@ type previous struct {
 
 // given says whether a text is there and known.
 func given(v types.String) bool { return !v.IsNull() && !v.IsUnknown() }
+
+// objectOptions decode an object of which every attribute may be null or unknown.
+func objectOptions() basetypes.ObjectAsOptions { return basetypes.ObjectAsOptions{} }
 
 // textsOf reads a list of strings. Unknown: the list, or one of its elements, is.
 func textsOf(list types.List) (texts []string, unknown bool) {

@@ -59,9 +59,9 @@ func (m *model) complete(ctx context.Context, config model, version string) diag
 	if unknown {
 		m.Env = types.MapUnknown(types.StringType)
 	}
-	m.Files = contents(m.planFiles(version, &diags))
+	m.Files = contents(m.planFiles(ctx, version, &diags))
 	m.Contract = m.promise()
-	m.RequiredRoles = m.roles(config)
+	m.RequiredRoles = m.roles(ctx, config, &diags)
 	return diags
 }
 

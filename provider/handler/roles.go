@@ -1,11 +1,13 @@
 package handler
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -22,15 +24,20 @@ func (r role) object() attr.Value {
 
 // roles are the grants by key. The keys follow from what is written, never from what it turns out to be; where they cannot, as with a
 // store or a list of callers that is not known as a whole, the map is unknown.
-func (m model) roles(config model) types.Map {
+func (m model) roles(ctx context.Context, config model, diags *diag.Diagnostics) types.Map {
 	element := types.ObjectType{AttrTypes: roleTypes()}
-	if m.Kind.IsUnknown() || config.Store.IsUnknown() || m.Callers.IsUnknown() {
+	if m.Kind.IsUnknown() || config.Store.IsUnknown() || m.Callers.IsUnknown() || m.Forward.IsUnknown() {
 		return types.MapUnknown(element)
 	}
 	grants := map[string]attr.Value{}
 	if grant, ok := m.storeRole(); ok && !m.ServiceAccountEmail.IsNull() {
 		grant.member = memberOf(m.ServiceAccountEmail)
 		grants["store"] = grant.object()
+	}
+	if jobs, _ := m.forwards(ctx, diags); !m.ServiceAccountEmail.IsNull() {
+		for key, grant := range m.starts(jobs) {
+			grants[key] = grant.object()
+		}
 	}
 	if invoker := platformOf(m.Kind.ValueString()).invoker; invoker != "" && m.Caller.ValueString() == callerCloudRunIAM {
 		for i, caller := range elementsOf(m.Callers) {

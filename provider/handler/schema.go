@@ -84,6 +84,12 @@ func attributes() map[string]schema.Attribute {
 				"service lists in `custom_audiences`; none where the platform accepts its own address alone or reads no token.",
 		},
 		"output_dir": text("The folder that its files are written to at apply. Unset: they are only in `files`."),
+		"forward": schema.MapNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "What the runs of each job start, by the job's name, for the kinds that forward. Nothing that a caller sends " +
+				"can choose another target.",
+			NestedObject: schema.NestedAttributeObject{Attributes: forwardAttributes()},
+		},
 	}
 }
 
@@ -122,8 +128,9 @@ func computedAttributes() map[string]schema.Attribute {
 		"required_roles": schema.MapNestedAttribute{
 			Computed: true,
 			MarkdownDescription: "The IAM roles without which it cannot work, each on the narrowest resource that takes it. The keys follow " +
-				"from the configuration alone, so that `for_each` can go over them: `store` for the claims, `invoke` for the first of " +
-				"`callers`, `invoke_2` for the second.",
+				"from the configuration alone, so that `for_each` can go over them: `store` for the claims; `invoke` for the first of " +
+				"`callers`, `invoke_2` for the second; `start:JOB` and `look_up:JOB` for what the runs of a job start. " +
+				"Builds also need `roles/iam.serviceAccountUser` on the account that the trigger builds as, which only the trigger names.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"role":   schema.StringAttribute{Computed: true, MarkdownDescription: "The role."},
 				"member": schema.StringAttribute{Computed: true, MarkdownDescription: "Who needs it."},

@@ -36,10 +36,12 @@ func (*Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfig
 	if earlier, unknown := config.earlier(ctx, c.diags); !unknown {
 		c.previous(earlier)
 	}
+	targets, unknown := config.forwards(ctx, c.diags)
+	c.forward(targets)
 	if c.diags.HasError() {
 		return
 	}
-	c.generated(config)
+	c.generated(ctx, config, unknown)
 }
 
 // checker refuses values in one form of words.
@@ -150,8 +152,11 @@ func previousAttributes() map[string]string {
 }
 
 // generated has the generator judge the rest. What is not known yet is judged as if it were left out, but for the name and the jobs.
-func (c checker) generated(m model) {
-	spec, _ := m.spec("")
+func (c checker) generated(ctx context.Context, m model, unknownTargets bool) {
+	spec, _ := m.spec(ctx, "", c.diags)
+	if unknownTargets {
+		spec.Kind, spec.Forward = "", nil // What is started is judged when it is known.
+	}
 	if m.Name.IsUnknown() {
 		spec.Name = "unknown"
 	}

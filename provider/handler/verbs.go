@@ -13,7 +13,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	plan.write(r.cloud.Version, &resp.Diagnostics)
+	plan.write(ctx, r.cloud.Version, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -31,7 +31,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	plan.write(r.cloud.Version, &resp.Diagnostics)
+	plan.write(ctx, r.cloud.Version, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
