@@ -9,7 +9,22 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(acctest.Main(m)) }
 
+// The provider is the same under both tools, and the protocol is; what can differ is how a tool reads configurations, plans, moves,
+// imports and shows. One test of each is run again; IDEMPOTENT_TEST_OPENTOFU=all runs all of them, which takes as long as on Terraform.
 func TestEverythingHoldsOnOpenTofu(t *testing.T) {
 	t.Parallel()
-	acctest.OnOpenTofu(t, "^TestJob")
+	acctest.OnOpenTofu(t, "^TestJob",
+		"TestJobIsCreatedWithEverythingKnownAtPlan",
+		"TestJobOfAppEngineChangedByHandIsSetBack",
+		"TestJobThatIsGoneIsPlannedAnew",
+		"TestJobOfAnotherNameOrPlaceIsAnotherJob",
+		"TestJobIsImportedByEachForm",
+		"TestJobsOfTheIncumbentAreMigratedByARealTool",
+		"TestJobSendsHiddenHeadersAndKeepsThemNowhere",
+		"TestJobResumesWhenThePauseItWasGivenIsRemoved",
+		"TestJobIsNotChangedByAnotherSpelling",
+		"TestJobWaitsForWhatIsUnknown",
+		"TestJobTakesBlocksThatAreUnknown",
+		"TestJobDeletionPolicy",
+	)
 }

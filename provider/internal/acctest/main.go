@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
@@ -75,11 +76,15 @@ func binary() string {
 	return ""
 }
 
-// OnOpenTofu runs the tests that match again, in a child process, with OpenTofu in place of Terraform.
-func OnOpenTofu(t *testing.T, pattern string) {
+// OnOpenTofu runs the tests that match again, in a child process, with OpenTofu in place of Terraform. Where sample names tests, only
+// they are run again unless IDEMPOTENT_TEST_OPENTOFU is all.
+func OnOpenTofu(t *testing.T, pattern string, sample ...string) {
 	t.Helper()
 	if os.Getenv(envCLI) != "" {
 		return
+	}
+	if len(sample) > 0 && os.Getenv("IDEMPOTENT_TEST_OPENTOFU") != "all" {
+		pattern = "^(" + strings.Join(sample, "|") + ")$"
 	}
 	path, _ := engines.Tofu(t)
 	self, err := os.Executable()
