@@ -131,6 +131,34 @@ func TestAttempts(t *testing.T) {
 }
 
 // Shutdown leaves the question to the next attempt, which can still decide it.
+// byToken is a target that knows one execution, by the token that it was started with.
+type byToken struct {
+	script
+	token string
+}
+
+func (b *byToken) Find(_ context.Context, r run.Run, _ time.Time) (string, error) {
+	if r.ID == b.token {
+		return "found", nil
+	}
+	return "", nil
+}
+
+func TestAnExecutionIsFoundByTheTokenOfThePreviousName(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"id", "id-before"} {
+		target := &byToken{token: token}
+		work, err := forward.Work(forward.Job{Target: target, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run.Run{Identity: run.Identity{ScheduleTime: time.Now()}, ID: "id", PreviousID: "id-before", Name: "name", Attempt: 2}
+		if err := work(t.Context(), r); err != nil || len(target.calls) != 0 {
+			t.Errorf("known by %s: %v, calls %v; want it found and nothing started", token, err, target.calls)
+		}
+	}
+}
+
 func TestShutdownLeavesALostReplyToTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

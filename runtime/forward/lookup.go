@@ -75,6 +75,11 @@ func (f *forwarder) find(ctx context.Context, r run.Run, since time.Time) (strin
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	name, err := f.target.Find(ctx, r, since)
+	if name == "" && err == nil && r.PreviousID != "" {
+		// An earlier attempt may have given the token of the name that the run had then.
+		r.ID = r.PreviousID
+		name, err = f.target.Find(ctx, r, since)
+	}
 	if err != nil {
 		return "", fmt.Errorf("look for run %s at %s: %w", r.ID, f.target, err)
 	}

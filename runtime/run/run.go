@@ -12,6 +12,9 @@ type Run struct {
 	Name string
 	// ID is the lower-case hex SHA-256 of Name: 64 characters, the same for every delivery and attempt of this run.
 	ID string
+	// PreviousID is the ID that the run had before its format, scope or forced policy changed, as long as that counts: systems that
+	// were given the run's ID as a token may know it by this one. Empty: it always had the same.
+	PreviousID string
 	// PreviousTime is the last time before ScheduleTime that the schedule fires. Zero: unknown, as when the delivery brought no
 	// schedule.
 	PreviousTime time.Time

@@ -99,7 +99,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery) served {
 			return true
 		}
 	}
-	result := h.claimer.Do(ctx, p, d.do(&way))
+	result := h.claimer.Do(ctx, p, d.do(&way, p.Previous))
 	if result.Outcome == claim.OutcomeNotAdmitted {
 		return h.claimForced(ctx, d, before)
 	}
@@ -129,7 +129,7 @@ func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) 
 	if p.Previous != nil && before.apart() {
 		p.Previous.Horizon = d.terms.Horizon
 	}
-	return served{Result: h.claimer.Do(ctx, p, d.do(&way)), run: way}
+	return served{Result: h.claimer.Do(ctx, p, d.do(&way, p.Previous)), run: way}
 }
 
 func unavailable(r run.Run, err error) served {
@@ -157,8 +157,11 @@ func (d *delivery) proposal(r run.Run) claim.Proposal {
 }
 
 // do is the work as the Claimer calls it: with the run, which is complete only now, and from the context.
-func (d *delivery) do(r *run.Run) func(context.Context) error {
+func (d *delivery) do(r *run.Run, previous *claim.Previous) func(context.Context) error {
 	return func(ctx context.Context) error {
+		if previous != nil && previous.ID != r.ID {
+			r.PreviousID = previous.ID
+		}
 		if attempt, ok := claim.FromContext(ctx); ok {
 			r.Attempt = attempt.Number()
 		}

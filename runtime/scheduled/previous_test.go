@@ -73,7 +73,7 @@ func TestAChangeOfNamesRunsNothingTwice(t *testing.T) {
 
 func TestAReplyKeepsTheOwnName(t *testing.T) {
 	t.Parallel()
-	_, after, _ := changed(t, run.Policy{Format: run.FormatSample}, run.Policy{}, false)
+	before, after, _ := changed(t, run.Policy{Format: run.FormatSample}, run.Policy{}, false)
 	at := due()
 	want, _ := nameOf(t, at, false)
 	if got := after.want(t, deliver(at), 200, claim.OutcomeExecuted); got.run != want || got.attempt != 1 {
@@ -81,6 +81,15 @@ func TestAReplyKeepsTheOwnName(t *testing.T) {
 	}
 	if runs := after.executions(); runs[0].Name != want {
 		t.Errorf("the work saw %s", runs[0].Name)
+	}
+	// What the work gives to other systems as a token is known to them by the earlier id, too.
+	next := at.Add(time.Second)
+	before.works(func(context.Context) error { return errors.New("died") })
+	before.want(t, deliver(next), 500, claim.OutcomeReleased)
+	after.want(t, deliver(next), 200, claim.OutcomeExecuted)
+	was, is := before.executions()[0], after.executions()[1]
+	if was.PreviousID != "" || is.PreviousID != was.ID || is.PreviousID == is.ID {
+		t.Errorf("the work saw id %s before, and %s with previous id %s after", was.ID, is.ID, is.PreviousID)
 	}
 }
 
