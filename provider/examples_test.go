@@ -6,10 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/acctest"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/google"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/jobs"
 )
 
 func TestMain(m *testing.M) { os.Exit(acctest.Main(m)) }
@@ -62,6 +66,7 @@ func TestExampleOfEachObjectIsPlanned(t *testing.T) {
 				t.Fatal(err)
 			}
 			cloud := acctest.Cloud(t)
+			makeReport(t, cloud) // The data source reads one.
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				Steps: []resource.TestStep{
@@ -69,5 +74,17 @@ func TestExampleOfEachObjectIsPlanned(t *testing.T) {
 				},
 			})
 		})
+	}
+}
+
+// makeReport makes the job nightly-report.
+func makeReport(t *testing.T, cloud *localcloud.Cloud) {
+	t.Helper()
+	name := jobs.Name{Project: acctest.Project, Region: acctest.Region, Job: "nightly-report"}
+	if _, err := jobs.New(google.Settings{SchedulerEndpoint: cloud.URL()}).Create(t.Context(), name, &schedulerpb.Job{
+		Name: name.String(), Schedule: "0 3 * * *", TimeZone: "Etc/UTC",
+		Target: &schedulerpb.Job_HttpTarget{HttpTarget: &schedulerpb.HttpTarget{Uri: "https://reports.example.com/"}},
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
