@@ -11,7 +11,7 @@ import (
 )
 
 // leaseToOutlive is what the tests wait for that wait for the end of a lease: short, and long enough for a busy machine.
-const leaseToOutlive = 1500 * time.Millisecond
+const leaseToOutlive = 4 * time.Second
 
 // TestWorkThatHeedsItsContextIsReleasedOnSIGTERM gives a lease of a minute: only a release lets the next delivery run.
 func TestWorkThatHeedsItsContextIsReleasedOnSIGTERM(t *testing.T) {
@@ -83,9 +83,9 @@ func TestWorkThatIgnoresSIGTERMIsNotOvertakenBeforeItsLeaseEnds(t *testing.T) {
 func TestAHolderFrozenPastItsLeaseDoesNotComplete(t *testing.T) {
 	t.Parallel()
 	for name, task := range map[string]process.Task{
-		"heeds its context":   {For: 300 * time.Millisecond},
-		"ignores its context": {For: 300 * time.Millisecond, Heedless: true},
-		"completes in a transaction, whatever its context says": {For: 300 * time.Millisecond, Heedless: true, Tx: true},
+		"heeds its context":   {For: 3 * time.Second},
+		"ignores its context": {For: 3 * time.Second, Heedless: true},
+		"completes in a transaction, whatever its context says": {For: 3 * time.Second, Heedless: true, Tx: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
