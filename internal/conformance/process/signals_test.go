@@ -73,9 +73,7 @@ func TestWorkThatIgnoresSIGTERMIsNotOvertakenBeforeItsLeaseEnds(t *testing.T) {
 		if after := time.Since(sent); after < leaseToOutlive {
 			t.Errorf("overtaken %v after it was delivered, the lease is %v", after, leaseToOutlive)
 		}
-		if !other.Saw(process.EventKind(claim.EventTakeover)) {
-			t.Error("no takeover was told")
-		}
+		await(ctx, t, other, process.EventKind(claim.EventTakeover))
 	})
 }
 
