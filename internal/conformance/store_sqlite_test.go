@@ -27,12 +27,6 @@ func openSQLite(t *testing.T, url string) *sqliteclaim.Store {
 	return s
 }
 
-func sqliteURL(t *testing.T) string {
-	t.Helper()
-
-	return "sqlite://" + filepath.ToSlash(filepath.Join(t.TempDir(), "claims.db")) + "?table=" + tableName()
-}
-
 func TestSQLiteCompletesInTheTransactionOfTheEffect(t *testing.T) {
 	t.Parallel()
 

@@ -90,7 +90,7 @@ func (s *stream) open(delimiter json.Delim) (bool, error) {
 		return false, nil
 	}
 	if token != delimiter {
-		return false, &shapeError{want: string(delimiter.String()), got: token}
+		return false, &shapeError{want: delimiter.String(), got: token}
 	}
 	return true, nil
 }
