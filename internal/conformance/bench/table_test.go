@@ -18,6 +18,9 @@ import (
 
 const envTable = "IDEMPOTENT_BENCH"
 
+// measurement is why a test is skipped where no numbers are wanted.
+const measurement = "a measurement: it needs the machine to itself, see make bench"
+
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
 // measuring reports whether numbers are wanted, and a test may take its time.

@@ -17,7 +17,7 @@ import (
 // ways through this machine: emulators are slower than what they stand for, and a server beside its client is faster.
 func TestThroughputOfEachStore(t *testing.T) {
 	if !measuring() {
-		t.Skip("a measurement: it needs the machine to itself, see make bench")
+		t.Skip(measurement)
 	}
 	for _, store := range []struct {
 		name     string
