@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 )
 
@@ -95,7 +95,7 @@ func Run(ctx context.Context, opts Options) (seen Evidence, err error) {
 
 // declare applies the configuration to the local cloud and checks that the world is as declared.
 func (s *stage) declare(ctx context.Context, opts Options, dir string) error {
-	port, err := freePort()
+	port, err := engines.FreePort()
 	if err != nil {
 		return err
 	}
@@ -185,17 +185,6 @@ func (s *stage) build(ctx context.Context, opts Options, dir string) error {
 
 func (s *stage) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "demo: "+format+"\n", args...)
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-
-	_, port, err := net.SplitHostPort(l.Addr().String())
-
-	return port, errors.Join(err, l.Close())
 }
 
 // jobName is the full name of a scenario's job.

@@ -24,7 +24,7 @@ func TestEveryRunHasOneEffect(t *testing.T) {
 		engine      func(testing.TB)
 	}{
 		{"Terraform, claims in SQLite", "sqlite", engines.Terraform, func(testing.TB) {}},
-		{"OpenTofu, claims in Firestore", "firestore", engines.Tofu, func(t testing.TB) { engines.Firestore(t) }},
+		{"OpenTofu, claims in Firestore", "firestore", engines.Tofu, engines.NeedFirestore},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -69,6 +69,13 @@ func firestoreLauncher(t testing.TB) func() (*Server, error) {
 	return func() (*Server, error) { return launchFirestore(jar, java) }
 }
 
+// NeedFirestore ends the test where the machine has no emulator, and starts none.
+func NeedFirestore(t testing.TB) {
+	t.Helper()
+
+	firestoreLauncher(t)
+}
+
 // LaunchFirestore starts a Firestore emulator outside a test; the caller closes it.
 func LaunchFirestore() (*Server, error) {
 	jar, java, reason := findFirestore()

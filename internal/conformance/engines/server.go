@@ -116,7 +116,7 @@ func launchOnce(name string, spec func(s *Server, port string) error) (*Server, 
 		return nil, err
 	}
 
-	port, err := freePort()
+	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,8 @@ func (s *Server) dial(ctx context.Context) error {
 	return conn.Close()
 }
 
-func freePort() (string, error) {
+// FreePort is a TCP port of 127.0.0.1 that nobody listened on a moment ago.
+func FreePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
