@@ -127,6 +127,8 @@ func TestAbortedAndSupplantedAreConflicts(t *testing.T) {
 		{codes.NotFound, "Transaction not found: 7", true},
 		{codes.NotFound, "Table not found: runs", false},
 		{codes.FailedPrecondition, "Invalid transaction ID. Transaction ID must be >= 3", true},
+		{codes.FailedPrecondition, "Cannot read or query using a transaction after it has been committed or rolledback.", true},
+		{codes.FailedPrecondition, "Cannot commit a transaction after it has been rolled back.", true},
 		{codes.FailedPrecondition, "row is in the way", false},
 		{codes.Unavailable, "connection lost", false},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,7 +214,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // classify marks errors that a retry may mend. Nil stays nil.
 func classify(err error) error {
-	if spanner.ErrCode(err) == codes.Aborted || supplanted(err) {
+	if err != nil && (spanner.ErrCode(err) == codes.Aborted || supplanted(err)) {
 		return fmt.Errorf("%w: %w", claim.ErrConflict, err)
 	}
 
@@ -221,14 +222,23 @@ func classify(err error) error {
 }
 
 // supplanted reports whether the emulator dropped the transaction for another of the same client: it knows one at a time in a
-// session, and a client has one session. Spanner itself does not say this.
+// session, and a client has one session. It says so in several ways, by how far the transaction had come. Spanner itself does not
+// say this.
 func supplanted(err error) bool {
-	switch spanner.ErrCode(err) {
-	case codes.NotFound:
-		return strings.Contains(err.Error(), "Transaction not found")
-	case codes.FailedPrecondition:
-		return strings.Contains(err.Error(), "Invalid transaction ID")
-	default:
-		return false
-	}
+	code, text := spanner.ErrCode(err), err.Error()
+
+	return slices.ContainsFunc(supplantings, func(s supplanting) bool { return s.code == code && strings.Contains(text, s.text) })
+}
+
+type supplanting struct {
+	code codes.Code
+	text string
+}
+
+var supplantings = []supplanting{
+	{codes.NotFound, "Transaction not found"},
+	{codes.FailedPrecondition, "Invalid transaction ID"},
+	{codes.FailedPrecondition, "Transaction has already been closed"},
+	{codes.FailedPrecondition, "Cannot commit a transaction after it has been rolled back"},
+	{codes.FailedPrecondition, "Cannot read or query using a transaction after it has been committed or rolledback"},
 }
