@@ -42,8 +42,7 @@ func checkJobName(name string) string { return allowed(run.CheckJob(name)) }
 
 // allowed turns the error of a name's check into a reason.
 func allowed(err error) string {
-	var e *run.NameError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*run.NameError](err); ok {
 		return "it must match " + e.Allowed
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
 )
 
-// update rewrites testdata/golden with what is generated now: go test ./generator -run Golden -update
+// update rewrites testdata/golden with what is generated now: go test ./generator -run Golden -update.
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // goldens are the handlers whose files are recorded: each kind with each store, and each shape that templates tell apart.

@@ -57,7 +57,7 @@ func TestLibraryTestsImportOnlyWhatTheirPackagesDo(t *testing.T) {
 	for line := range strings.Lines(goTool(t, "..", "list", "-f", format, "./runtime/...")) {
 		part := strings.Split(strings.TrimSpace(line), "|")
 		deps := strings.Fields(part[1])
-		for _, path := range strings.Fields(part[2]) {
+		for path := range strings.FieldsSeq(part[2]) {
 			standard := !strings.Contains(strings.Split(path, "/")[0], ".")
 			if !standard && !ofRuntime(path) && !slices.Contains(deps, path) {
 				t.Errorf("a test of %s imports %s, which the package itself does not", part[0], path)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,9 +59,9 @@ func commonLines(before, now []string) []bool {
 	for i := range length {
 		length[i] = make([]int, len(now)+1)
 	}
-	for i := len(before) - 1; i >= 0; i-- {
+	for i, b := range slices.Backward(before) {
 		for j := len(now) - 1; j >= 0; j-- {
-			if before[i] == now[j] {
+			if b == now[j] {
 				length[i][j] = length[i+1][j+1] + 1
 			} else {
 				length[i][j] = max(length[i+1][j], length[i][j+1])

@@ -105,8 +105,7 @@ func TestRefusedValuesAreNamedWithTheirMend(t *testing.T) {
 		if err.Error() != r.want {
 			t.Errorf("%s:\n got: %s\nwant: %s", r.field, err, r.want)
 		}
-		var e *generator.SpecError
-		if !errors.As(err, &e) {
+		if _, ok := errors.AsType[*generator.SpecError](err); !ok {
 			t.Errorf("%s: %T is no SpecError", r.field, err)
 		}
 		if strings.Contains(err.Error(), "hunter2") {

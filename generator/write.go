@@ -103,7 +103,7 @@ type EditedError struct {
 func (e *EditedError) Error() string {
 	switch {
 	case e.Lines == "":
-		return fmt.Sprintf("%s is already there and was not generated: move it away, or take its place with --force", e.Path)
+		return e.Path + " is already there and was not generated: move it away, or take its place with --force"
 	case e.Stale:
 		return fmt.Sprintf("%s was edited (%s) and is no longer part of the handler: move your lines elsewhere, then delete it with --force",
 			e.Path, e.Lines)

@@ -129,7 +129,7 @@ func (f *generateFlags) plan(version string) ([]generator.File, error) {
 		return nil, err
 	}
 	files, err := generator.Plan(withVersion(f.spec, version))
-	return files, eachSpecError(err, func(e *generator.SpecError) error { return flagError(e) })
+	return files, eachSpecError(err, flagError)
 }
 
 func (f *generateFlags) mode() generator.Mode {
@@ -169,14 +169,13 @@ func flagError(e *generator.SpecError) error {
 
 // eachSpecError applies a change to each error of a spec that Plan joined; other errors stay as they are.
 func eachSpecError(err error, change func(*generator.SpecError) error) error {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // Plan's own join, never wrapped
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return err
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
-		var spec *generator.SpecError
-		if errors.As(e, &spec) {
+		if spec, ok := errors.AsType[*generator.SpecError](e); ok {
 			e = change(spec)
 		}
 		all = append(all, e)

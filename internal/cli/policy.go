@@ -42,8 +42,7 @@ func (p *policyText) add(key, value string) {
 
 func (p *policyText) parse() (run.Policy, error) {
 	policy, err := run.ParsePolicy(p.text.String())
-	var refused *run.PolicyError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*run.PolicyError](err); ok {
 		reason := "it " + refused.Reason
 		if strings.HasPrefix(refused.Reason, "is unknown") {
 			reason = "there is no such setting of a policy"

@@ -155,9 +155,8 @@ func (f *specFile) readPolicy(node ast.Node) error {
 	if err != nil {
 		return err
 	}
-	var refused *generator.SpecError
 	f.spec.Policy, err = policy.parse()
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*generator.SpecError](err); ok {
 		return f.place(refused)
 	}
 	return err

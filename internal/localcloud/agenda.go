@@ -43,22 +43,18 @@ func (a *agenda) poke() {
 	}
 }
 
-// remove takes an event off and says whether it was still to happen; nil is ignored.
-func (a *agenda) remove(e *event) bool {
+// remove takes an event off if it is still to happen; nil is ignored.
+func (a *agenda) remove(e *event) {
 	if e == nil {
-		return false
+		return
 	}
 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if e.index < 0 {
-		return false
+	if e.index >= 0 {
+		heap.Remove(&a.events, e.index)
 	}
-
-	heap.Remove(&a.events, e.index)
-
-	return true
 }
 
 func (a *agenda) earliest() (time.Time, bool) {

@@ -137,7 +137,7 @@ func (s *scheduler) land(x *execution, result verdict) {
 	}
 
 	j.edit(func(pb *schedulerpb.Job) {
-		pb.Status = &statuspb.Status{Code: int32(result.code), Message: result.message()} //nolint:gosec // codes are below 17
+		pb.Status = &statuspb.Status{Code: int32(result.code), Message: result.message()}
 	})
 
 	if result.code != codes.OK && !x.over {

@@ -177,7 +177,7 @@ func (f *feed) sendState(problem string) error {
 		return fmt.Errorf("encode the state: %w", err)
 	}
 
-	offset := clock.Now().Sub(time.Now()).Round(time.Second).String()
+	offset := time.Until(clock.Now()).Round(time.Second).String()
 
 	same = append(same, offset...)
 	if bytes.Equal(same, f.state) && time.Since(f.pulse) < feedPulse {

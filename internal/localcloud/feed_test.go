@@ -31,7 +31,7 @@ func subscribe(t *testing.T, cloud *localcloud.Cloud) *bufio.Scanner {
 
 	t.Cleanup(func() { _ = resp.Body.Close() })
 
-	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
+	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("events: %d %s", resp.StatusCode, kind)
 	}
 
@@ -111,7 +111,7 @@ func TestClosingEndsTheEventsOfPages(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for lines.Scan() { //nolint:revive // until the end
+	for lines.Scan() {
 	}
 
 	if took := time.Since(started); took > 5*time.Second {

@@ -42,15 +42,15 @@ func newFields(cfg Config) *fields {
 	}
 }
 
-// parseField takes projects/P/databases/D/collectionGroups/C/fields/F apart into group and field path.
-func parseField(name string) (string, string, error) {
+// groupOf is the collection group of projects/P/databases/D/collectionGroups/C/fields/F.
+func groupOf(name string) (string, error) {
 	group, path, found := strings.Cut(name, "/fields/")
 	if !found || path == "" || !groupPattern.MatchString(group) {
-		return "", "", invalid("Field name %q must be formatted: "+
+		return "", invalid("Field name %q must be formatted: "+
 			`"projects/<PROJECT_ID>/databases/<DATABASE_ID>/collectionGroups/<COLLECTION_ID>/fields/<FIELD_PATH>".`, name)
 	}
 
-	return group, path, nil
+	return group, nil
 }
 
 func databaseOf(group string) string {
@@ -61,7 +61,7 @@ func databaseOf(group string) string {
 
 // GetField answers for fields without settings too, with those that they inherit.
 func (f *fields) GetField(_ context.Context, req *adminpb.GetFieldRequest) (*adminpb.Field, error) {
-	_, _, err := parseField(req.GetName())
+	_, err := groupOf(req.GetName())
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (f *fields) GetField(_ context.Context, req *adminpb.GetFieldRequest) (*adm
 
 // shown is a field as the API shows it. The caller holds f.mu.
 func (f *fields) shown(name string, now time.Time) *adminpb.Field {
-	group, _, _ := parseField(name)
+	group, _ := groupOf(name)
 	ancestor := databaseOf(group) + defaultFieldSuffix
 
 	out := &adminpb.Field{Name: name}
@@ -172,7 +172,7 @@ func parseFilter(filter string) (func(*adminpb.Field) bool, error) {
 func (f *fields) UpdateField(_ context.Context, req *adminpb.UpdateFieldRequest) (*longrunningpb.Operation, error) {
 	name := req.GetField().GetName()
 
-	group, _, err := parseField(name)
+	group, err := groupOf(name)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func (f *fields) forget(name string) error {
 
 // edit changes stored settings behind the back of the clients.
 func (f *fields) edit(name string, change func(*adminpb.Field)) error {
-	_, _, err := parseField(name)
+	_, err := groupOf(name)
 	if err != nil {
 		return fmt.Errorf("edit field: %w", err)
 	}

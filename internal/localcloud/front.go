@@ -170,7 +170,7 @@ func withoutSignature(raw string) (string, error) {
 func (i *issuer) verify(raw string) (claims, error) {
 	var out claims
 
-	signed, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	signed, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.RS256})
 	if err != nil {
 		return out, errors.New("it is no signed JWT")
 	}

@@ -2,6 +2,7 @@ package localcloud_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,9 +193,7 @@ func TestEveryFlagOfGcloudIsPrintedBack(t *testing.T) {
 					t.Fatalf("%v in %s", err, text)
 				}
 
-				for field, value := range step.want {
-					want[field] = value
-				}
+				maps.Copy(want, step.want)
 
 				// Times are the cloud's affair.
 				delete(printed, "scheduleTime")

@@ -18,7 +18,7 @@ func TestScheduledRunsDoNotOverlap(t *testing.T) {
 
 	release := make(chan struct{})
 	entered := make(chan struct{}, 10)
-	tg := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+	tg := newTarget(t, func(_ http.ResponseWriter, r *http.Request) {
 		entered <- struct{}{}
 
 		select {

@@ -3,6 +3,7 @@ package localcloud_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,9 +26,7 @@ func call(t *testing.T, cloud *localcloud.Cloud, method, path, body string, head
 		req.Header.Set("Content-Type", "application/json")
 	}
 
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 
 	req.Host = header.Get("Host")
 	req.Header.Del("Host")

@@ -57,7 +57,7 @@ func TestRetriesFollowTheBackoffAndBothLimits(t *testing.T) {
 
 			got := cloud.Deliveries("")
 			for i := range tc.want {
-				tc.want[i] = time.Minute + tc.want[i]*time.Second
+				tc.want[i] = time.Minute + tc.want[i]*time.Second //nolint:durationcheck // the table holds bare seconds
 			}
 
 			if diff := cmp.Diff(tc.want, sinceNoon(got)); diff != "" {

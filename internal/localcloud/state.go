@@ -120,7 +120,7 @@ func (c *Cloud) encodeState() ([]byte, error) {
 	case !clock.Running():
 		state.Now = clock.Now().UTC()
 	case clock.Moved():
-		state.Ahead = duration(clock.Now().Sub(time.Now()).Round(time.Millisecond))
+		state.Ahead = duration(time.Until(clock.Now()).Round(time.Millisecond))
 	}
 
 	for _, message := range c.scheduler.all() {
@@ -204,7 +204,7 @@ func (c *Cloud) decodeState(text []byte) error {
 
 		err = protojson.Unmarshal(raw, message)
 		if err == nil {
-			_, _, err = parseField(message.GetName())
+			_, err = groupOf(message.GetName())
 		}
 
 		if err != nil {

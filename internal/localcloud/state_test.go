@@ -34,7 +34,7 @@ func TestTheStateSurvivesARestart(t *testing.T) {
 	other.Name = parent + "/jobs/paused"
 	create(t, cloud, other)
 
-	if _, err := schedulerClient(t, cloud, false).PauseJob(t.Context(), &schedulerpb.PauseJobRequest{Name: other.Name}); err != nil {
+	if _, err := schedulerClient(t, cloud, false).PauseJob(t.Context(), &schedulerpb.PauseJobRequest{Name: other.GetName()}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -46,7 +46,7 @@ func TestTheStateSurvivesARestart(t *testing.T) {
 	}
 
 	before := [2]*schedulerpb.Job{}
-	for i, name := range []string{nightly, other.Name} {
+	for i, name := range []string{nightly, other.GetName()} {
 		before[i], _ = cloud.Job(name)
 	}
 
@@ -59,7 +59,7 @@ func TestTheStateSurvivesARestart(t *testing.T) {
 		t.Errorf("the clock is at noon + %s", got)
 	}
 
-	for i, name := range []string{nightly, other.Name} {
+	for i, name := range []string{nightly, other.GetName()} {
 		after, err := again.Job(name)
 		if diff := cmp.Diff(before[i], after, protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("%s, %v (-before +after):\n%s", name, err, diff)

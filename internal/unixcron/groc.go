@@ -64,7 +64,7 @@ func grocWords(expr string) []string {
 
 	joined := false
 
-	for _, next := range strings.Fields(strings.ToLower(expr)) {
+	for next := range strings.FieldsSeq(strings.ToLower(expr)) {
 		if joined || (strings.HasPrefix(next, ",") && len(words) > 0) {
 			words[len(words)-1] += next
 		} else {

@@ -134,6 +134,7 @@ func TestAttempts(t *testing.T) {
 // byToken is a target that knows one execution, by the token that it was started with.
 type byToken struct {
 	script
+
 	token string
 }
 

@@ -54,7 +54,7 @@ func TestAnotherRequestUnderAUsedKeyIsRefusedInEveryStatus(t *testing.T) {
 				f.want(send(), 409, "reused")
 
 				f.store.Delete(id())
-				f.work = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+				f.work = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 				f.want(request(), 500, "")
 				f.wantStatus(claim.StatusReleased)
 				f.want(send(), 409, "reused")

@@ -184,7 +184,7 @@ func inSub(t *testing.T, name string, test func(t *testing.T)) {
 
 func Test409IsNotKeptByDefault(t *testing.T) {
 	inBubble(t, nil, func(f *fixture) {
-		f.work = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(409) }
+		f.work = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) }
 		f.want(request(), 409, "")
 		f.want(request(), 409, "")
 		f.wantCalls(2)

@@ -3,6 +3,7 @@ package idempotencykey
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/textproto"
@@ -153,9 +154,7 @@ func (m *Middleware) sendStored(w http.ResponseWriter, res Response) {
 			delete(h, name)
 		}
 	}
-	for name, values := range res.Header {
-		h[name] = values
-	}
+	maps.Copy(h, res.Header)
 	if h["Content-Type"] == nil {
 		h["Content-Type"] = nil // nothing is guessed: the first answer had none either
 	}

@@ -62,7 +62,7 @@ func (s stored) encode() []byte {
 	}
 	b := append(make([]byte, 0, size), storedVersion, flags)
 	b = binary.AppendVarint(b, s.at.UnixMilli())
-	b = binary.AppendUvarint(b, uint64(s.Status)) //nolint:gosec // a status is positive
+	b = binary.AppendUvarint(b, uint64(s.Status))
 	b = appendHeader(b, s.Header)
 	b = appendHeader(b, s.Trailer)
 	return append(b, s.Body...)
@@ -73,7 +73,7 @@ func appendHeader(b []byte, h http.Header) []byte {
 	for _, values := range h {
 		n += len(values)
 	}
-	b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // a count is positive
+	b = binary.AppendUvarint(b, uint64(n))
 	for name, values := range h {
 		for _, v := range values {
 			b = appendText(appendText(b, name), v)
@@ -127,7 +127,7 @@ func (d *decoder) varint() int64 {
 func (d *decoder) count(limit int) uint64 {
 	v, n := binary.Uvarint(d.rest)
 	d.took(n)
-	if v > uint64(limit) { //nolint:gosec // a limit is positive
+	if v > uint64(limit) {
 		d.failed, d.rest = true, nil
 		return 0
 	}

@@ -71,7 +71,7 @@ func hangs(r *http.Request) (*http.Response, error) {
 
 // cut answers and breaks off within the body.
 func cut(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 201, Header: make(http.Header), Body: io.NopCloser(io.MultiReader(strings.NewReader("{"), broken{}))}, nil
+	return &http.Response{StatusCode: http.StatusCreated, Header: make(http.Header), Body: io.NopCloser(io.MultiReader(strings.NewReader("{"), broken{}))}, nil
 }
 
 type broken struct{}

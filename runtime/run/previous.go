@@ -63,7 +63,8 @@ func parsePrevious(entry string) (Previous, error) {
 		return Previous{}, err
 	}
 	var p Previous
-	naming := "v=" + policyVersion
+	var naming strings.Builder
+	naming.WriteString("v=" + policyVersion)
 	for _, pair := range pairs[1:] {
 		switch pair.key {
 		case "job":
@@ -77,7 +78,7 @@ func parsePrevious(entry string) (Previous, error) {
 			}
 			p.Until = p.Until.UTC()
 		case "format", "scope", "forced":
-			naming += ";" + pair.key + "=" + pair.value
+			naming.WriteString(";" + pair.key + "=" + pair.value)
 		default:
 			return Previous{}, &PolicyError{Key: pair.key, Reason: "is unknown: a previous name has job, until, format, scope and forced"}
 		}
@@ -85,7 +86,7 @@ func parsePrevious(entry string) (Previous, error) {
 	if p.Until.IsZero() {
 		return Previous{}, &PolicyError{Key: "until", Reason: "is missing: give the time from which no run under the previous name is delivered"}
 	}
-	policy, err := ParsePolicy(naming)
+	policy, err := ParsePolicy(naming.String())
 	if err != nil {
 		return Previous{}, err
 	}

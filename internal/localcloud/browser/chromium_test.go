@@ -51,7 +51,7 @@ func launch(path string) {
 
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx)
-	shared.ctx, shared.err = ctx, chromedp.Do(ctx)
+	shared.ctx, shared.err = ctx, chromedp.Do(ctx) //nolint:fatcontext // one browser for all tests
 	shared.cancel = func() {
 		_ = chromedp.Cancel(ctx)
 

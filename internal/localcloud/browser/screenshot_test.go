@@ -59,7 +59,7 @@ func TestScreenshots(t *testing.T) {
 
 		data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, picture.name+".png"), data, 0o644) //nolint:gosec // a picture for everybody
+			err = os.WriteFile(filepath.Join(folder, picture.name+".png"), data, 0o644)
 		}
 
 		if err != nil {

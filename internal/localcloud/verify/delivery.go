@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -101,9 +102,7 @@ func (v *verifier) fill(ctx context.Context, req *http.Request, d delivery) erro
 		headers["Authorization"] = []string{"Bearer " + token}
 	}
 
-	for name, values := range d.header {
-		headers[name] = values
-	}
+	maps.Copy(headers, d.header)
 
 	for name, values := range headers {
 		if values == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
@@ -60,7 +62,7 @@ func (v *verifier) refused(ctx context.Context, d delivery, want ...int) (findin
 	case effects > 0:
 		return fails("the work was done: %s", got), nil
 	case got.err != nil, got.success():
-		return fails("answered %s instead of %s", got, either(want)), nil
+		return fails("answered %s instead of %s", got, either(want)), nil //nolint:nilerr // the error is the finding
 	}
 
 	for _, status := range want {
@@ -77,15 +79,10 @@ func (v *verifier) refused(ctx context.Context, d delivery, want ...int) (findin
 }
 
 func either(statuses []int) string {
-	out := ""
-
+	out := make([]string, len(statuses))
 	for i, status := range statuses {
-		if i > 0 {
-			out += " or "
-		}
-
-		out += fmt.Sprint(status)
+		out[i] = strconv.Itoa(status)
 	}
 
-	return out
+	return strings.Join(out, " or ")
 }

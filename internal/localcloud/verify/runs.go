@@ -73,7 +73,7 @@ func race(ctx context.Context, v *verifier) (finding, error) {
 	for _, a := range answers {
 		switch {
 		case a.err != nil:
-			return fails("a rival got %s", a), nil
+			return fails("a rival got %s", a), nil //nolint:nilerr // the error is the finding
 		case a.status == http.StatusServiceUnavailable:
 			return fails("a rival was answered 503, which App Engine jobs retry for ever: answer 409"), nil
 		case !a.success() && a.status != http.StatusConflict && a.status != http.StatusTooManyRequests:

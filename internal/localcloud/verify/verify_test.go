@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -179,7 +180,7 @@ func TestBrokenHandlersAreCaught(t *testing.T) {
 		caught  []string
 	}{
 		"no memory": {
-			&broken{key: func(*http.Request) (string, bool) { return fmt.Sprint(deliveries.Add(1)), true }},
+			&broken{key: func(*http.Request) (string, bool) { return strconv.FormatInt(deliveries.Add(1), 10), true }},
 			[]string{"duplicate", "late-duplicates", "race", "lower-case", "offset", "forced", "no-schedule-time", "repeated-time"},
 		},
 		"compares text": {
@@ -191,7 +192,7 @@ func TestBrokenHandlersAreCaught(t *testing.T) {
 				v := strings.Join(r.Header[http.CanonicalHeaderKey(run.HeaderScheduleTime)], "")
 				at, err := time.Parse(time.RFC3339, v)
 
-				return at.UTC().String() + fmt.Sprint(len(r.Header.Values("Content-Type"))), err == nil
+				return at.UTC().String() + strconv.Itoa(len(r.Header.Values("Content-Type"))), err == nil
 			}},
 			[]string{"no-token", "other-audience", "not-scheduler", "forced-apart"},
 		},

@@ -125,7 +125,7 @@ func (t *target) overrides(r runs.Run) *runpb.RunJobRequest_Overrides {
 	}
 	overrides := &runpb.RunJobRequest_Overrides{
 		ContainerOverrides: []*runpb.RunJobRequest_Overrides_ContainerOverride{{Name: t.job.Container, Args: t.job.Args, Env: env}},
-		TaskCount:          int32(t.job.Tasks), //nolint:gosec // bounded by CheckTasks
+		TaskCount:          int32(t.job.Tasks),
 	}
 	if t.job.Timeout > 0 {
 		overrides.Timeout = durationpb.New(t.job.Timeout)
