@@ -10,6 +10,7 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/serving"
 )
 
 // SupportsGenerated1 says that this library serves generated code of version 1, which refers to it.
@@ -23,7 +24,7 @@ type Work func(ctx context.Context, r run.Run) error
 const DefaultMaxBody = 1 << 20
 
 // DefaultShutdownGrace fits into the ten seconds that Cloud Run leaves between SIGTERM and SIGKILL.
-const DefaultShutdownGrace = 8 * time.Second
+const DefaultShutdownGrace = serving.DefaultGrace
 
 // Config is what a [Handler] needs to know.
 type Config struct {

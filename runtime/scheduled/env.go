@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/serving"
 )
 
 // FromEnv reads everything but Store and work from the environment: package run names the variables. The error says everything that
@@ -29,7 +29,9 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	if cfg.ShutdownGrace == 0 {
 		cfg.ShutdownGrace = DefaultShutdownGrace
 	}
-	e.port()
+	if _, err := serving.Port(e.getenv); err != nil {
+		e.problems = append(e.problems, err)
+	}
 	cfg.Caller = e.caller(cfg.Project)
 	cfg.Logger = NewLogger(os.Stderr, cmp.Or(getenv("GOOGLE_CLOUD_PROJECT"), cfg.Project))
 	if err := errors.Join(e.problems...); err != nil {
@@ -106,21 +108,6 @@ func (e *environment) previous() (all []run.Previous, otherStore bool) {
 	}
 	return all, otherStore
 }
-
-// port returns the port to listen on.
-func (e *environment) port() int {
-	value := e.get(run.EnvPort)
-	if value == "" {
-		return defaultPort
-	}
-	port, err := strconv.ParseUint(value, 10, 16)
-	if err != nil || port == 0 {
-		e.wrong(run.EnvPort, "is %s: set it to a TCP port from 1 to 65535", quote(value))
-	}
-	return int(port)
-}
-
-const defaultPort = 8080
 
 func (e *environment) list(name string) []string {
 	value := e.get(name)
