@@ -12,6 +12,7 @@ type Report struct {
 	Findings []Finding // in the order of Rules, after accepted_risks and mode observe
 	Accepted []Finding // those that accepted_risks covers
 	Waiting  []RuleID  // rules that cannot tell before something is known; neither passed nor failed
+	Derived  Derived   // what was judged: the job with every default filled in
 }
 
 // Check is the findings of a job. None: every rule holds, or waits for a value that is not known yet.
@@ -20,7 +21,7 @@ func Check(j Job) []Finding { return Evaluate(j).Findings }
 // Evaluate judges a job by every rule.
 func Evaluate(j Job) Report {
 	s := newSubject(j)
-	var report Report
+	report := Report{Derived: s.derived}
 	var fired []RuleID
 	for _, rule := range judgedRules {
 		verdict := judge{subject: s}

@@ -92,6 +92,9 @@ func handlerContract(text Value[string]) promises {
 		return promises{store: Unknown[string](), audience: Unknown[string](), requestTimeout: Unknown[time.Duration]()}
 	}
 	var p promises
+	if !text.IsSet() {
+		return p
+	}
 	c, err := ParseContract(text.OrZero())
 	if err != nil {
 		return p

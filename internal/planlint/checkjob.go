@@ -56,7 +56,7 @@ func (c *checker) checkJobs() {
 	}
 }
 
-// judge evaluates a job by the rules of jobspec.
+// judge evaluates a job by the rules of jobspec, and keeps what other rules ask of it.
 func judge(j *job) verdict {
 	spec, masked := j.spec, j.masked
 	if timeout, ok := j.targetTimeout().Get(); ok && !j.ours && !spec.Deduplication.RequestTimeout.IsSet() {
@@ -64,10 +64,12 @@ func judge(j *job) verdict {
 		masked.Deduplication.RequestTimeout = jobspec.Known(timeout)
 	}
 	report := jobspec.Evaluate(spec)
+	j.keeps, j.deadline = report.Derived.Deduplication.Store, report.Derived.AttemptDeadline
 	var shown map[string]bool
 	if j.secret {
 		shown = map[string]bool{}
 		openly := jobspec.Evaluate(masked)
+		j.deadline = openly.Derived.AttemptDeadline
 		for _, f := range slices.Concat(openly.Findings, openly.Accepted) {
 			shown[words(f)] = true
 		}
@@ -77,17 +79,17 @@ func judge(j *job) verdict {
 	for _, f := range report.Findings {
 		if j.leased || !needsLease(f.Rule) {
 			if !j.ignores(f) {
-				v.findings = append(v.findings, j.finding(f, spec, shown))
+				v.findings = append(v.findings, j.finding(f, report.Derived, shown))
 			}
 			continue
 		}
 		if len(unread) == 0 {
-			v.findings = append(v.findings, j.withoutLease(f, spec))
+			v.findings = append(v.findings, j.withoutLease(f, report.Derived))
 		}
 		unread[f.Rule] = true
 	}
 	for _, f := range report.Accepted {
-		finding := j.finding(f, spec, shown)
+		finding := j.finding(f, report.Derived, shown)
 		finding.Reason = reasonFor(f.Rule, spec, j.masked)
 		v.accepted = append(v.accepted, finding)
 	}
@@ -122,7 +124,7 @@ func (j *job) ignores(f jobspec.Finding) bool {
 
 // finding converts a finding of jobspec. The levels are the rule's own for jobs that are not ours: they have no mode in which a
 // proof is only a warning.
-func (j *job) finding(f jobspec.Finding, spec jobspec.Job, shown map[string]bool) Finding {
+func (j *job) finding(f jobspec.Finding, derived jobspec.Derived, shown map[string]bool) Finding {
 	level := levelOf(f.Severity)
 	if rule, ok := jobspec.LookupRule(f.Rule); ok && !j.ours {
 		level = levelOf(rule.Severity)
@@ -132,7 +134,7 @@ func (j *job) finding(f jobspec.Finding, spec jobspec.Job, shown map[string]bool
 		out = j.maskedFinding(f, level)
 	}
 	if aboutRetries(f.Rule) {
-		out.Timetable = jobspec.Derive(spec).Timetable()
+		out.Timetable = derived.Timetable()
 	}
 	return out
 }
@@ -172,8 +174,7 @@ func lowerFirst(s string) string {
 }
 
 // withoutLease is the note that takes the place of findings about a lease that nobody knows.
-func (j *job) withoutLease(f jobspec.Finding, spec jobspec.Job) Finding {
-	derived := jobspec.Derive(spec)
+func (j *job) withoutLease(f jobspec.Finding, derived jobspec.Derived) Finding {
 	lease := derived.Deduplication.Lease.OrZero()
 	return Finding{
 		Rule: ruleLeaseUnknown, Level: Note, Path: jobspec.Path{"retry_config"},
@@ -219,7 +220,7 @@ func (c *checker) checkTimeout(j *job) {
 		return
 	}
 	timeout, known := j.target.timeout.Get()
-	deadline, ok := jobspec.Derive(j.masked).AttemptDeadline.Get()
+	deadline, ok := j.deadline.Get()
 	if !known || !ok || timeout <= 0 || deadline <= timeout {
 		return
 	}
@@ -263,7 +264,7 @@ func (c *checker) checkPolicyHeader(j *job) {
 
 // policyProblem says what a policy gets wrong about the job, without repeating anything sensitive.
 func (j *job) policyProblem(p run.Policy) string {
-	if deadline, ok := jobspec.Derive(j.masked).AttemptDeadline.Get(); ok && p.Deadline > 0 && p.Deadline != deadline {
+	if deadline, ok := j.deadline.Get(); ok && p.Deadline > 0 && p.Deadline != deadline {
 		return fmt.Sprintf("its deadline is %s, the job's %s", seconds(p.Deadline), seconds(deadline))
 	}
 	if schedule, ok := j.masked.Schedule.Get(); ok && p.Schedule != "" && p.Schedule != schedule {

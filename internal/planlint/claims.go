@@ -66,7 +66,7 @@ func (c *checker) collections() map[collection]*use {
 		return uses[key]
 	}
 	for _, j := range c.jobs {
-		store, _ := j.store().Get()
+		store, _ := j.keeps.Get()
 		if key, ok := firestore(store); ok && j.ours {
 			u := at(key)
 			u.jobs = append(u.jobs, j)

@@ -1,7 +1,6 @@
 package planlint
 
 import (
-	"encoding/json"
 	"strings"
 )
 
@@ -17,33 +16,40 @@ type configModule struct {
 
 // configResource is a block of a relevant type.
 type configResource struct {
-	expressions json.RawMessage
+	expressions []byte // JSON
 	provider    string
 	forEach     expression
 }
 
 // expression is what the plan's JSON tells of one: what it refers to, or its constant value.
 type expression struct {
-	References []string `json:"references"`
-	Constant   any      `json:"constant_value"`
-}
-
-// providerConfig is a provider block.
-type providerConfig struct {
-	Expressions map[string]any `json:"expressions"`
+	References []string
+	Constant   any
 }
 
 func (r *reader) configuration() error {
 	return r.object(func(key string) error {
 		switch key {
 		case "provider_config":
-			return r.decode(&r.document.providers)
+			return r.object(r.providerConfig)
 		case "root_module":
 			root := &configModule{}
 			r.document.config = root
 			return r.configModule(root, 0)
 		}
 		return r.skip()
+	})
+}
+
+// providerConfig reads a provider block.
+func (r *reader) providerConfig(name string) error {
+	return r.object(func(key string) error {
+		if key != "expressions" {
+			return r.skip()
+		}
+		text, err := r.element()
+		r.document.providers[name], _ = parsed(text).(object)
+		return err
 	})
 }
 
@@ -58,12 +64,14 @@ func (r *reader) configModule(m *configModule, depth int) error {
 			return r.array(func() error { return r.configResource(m) })
 		case "outputs":
 			return r.object(func(name string) error {
-				var output struct {
-					Expression expression `json:"expression"`
-				}
-				err := r.decode(&output)
-				m.outputs[name] = output.Expression
-				return err
+				return r.object(func(key string) error {
+					if key != "expression" {
+						return r.skip()
+					}
+					text, err := r.element()
+					m.outputs[name] = expressionOf(parsed(text))
+					return err
+				})
 			})
 		case "module_calls":
 			return r.object(func(name string) error { return r.moduleCall(m, name, depth) })
@@ -73,19 +81,36 @@ func (r *reader) configModule(m *configModule, depth int) error {
 }
 
 func (r *reader) configResource(m *configModule) error {
-	var c struct {
-		Mode        string          `json:"mode"`
-		Type        string          `json:"type"`
-		Name        string          `json:"name"`
-		Provider    string          `json:"provider_config_key"`
-		Expressions json.RawMessage `json:"expressions"`
-		ForEach     expression      `json:"for_each_expression"`
-	}
-	if err := r.decode(&c); err != nil {
+	whole, err := r.element()
+	if err != nil {
 		return err
 	}
-	if c.Mode == managedResources && relevant(c.Type) {
-		m.resources[c.Type+"."+c.Name] = &configResource{expressions: c.Expressions, provider: c.Provider, forEach: c.ForEach}
+	var block configResource
+	var mode, kind, name string
+	in := r.inner.within(whole)
+	if err := in.object(func(key string) error {
+		switch key {
+		case "mode":
+			return in.text(&mode)
+		case "type":
+			return in.text(&kind)
+		case "name":
+			return in.text(&name)
+		case "provider_config_key":
+			return in.text(&block.provider)
+		case "expressions":
+			return in.keep(&block.expressions)
+		case "for_each_expression":
+			text, err := in.element()
+			block.forEach = expressionOf(parsed(text))
+			return err
+		}
+		return in.skip()
+	}); err != nil {
+		return err
+	}
+	if mode == managedResources && relevant(kind) {
+		m.resources[kind+"."+name] = &block
 	}
 	return nil
 }
@@ -100,9 +125,8 @@ func (r *reader) moduleCall(m *configModule, name string, depth int) error {
 		case "expressions":
 			child.inputs = map[string]expression{}
 			return r.object(func(variable string) error {
-				var input any // a nested block of a provider's own making has another shape, and no references that matter
-				err := r.decode(&input)
-				child.inputs[variable] = expressionOf(input)
+				text, err := r.element() // one of another shape has no references that matter
+				child.inputs[variable] = expressionOf(parsed(text))
 				return err
 			})
 		}
@@ -113,9 +137,9 @@ func (r *reader) moduleCall(m *configModule, name string, depth int) error {
 // expressionOf reads an expression out of plain values; other shapes have no references.
 func expressionOf(v any) expression {
 	var e expression
-	fields, _ := v.(map[string]any)
-	e.Constant = fields["constant_value"]
-	references, _ := fields["references"].([]any)
+	fields, _ := v.(object)
+	e.Constant = fields.get("constant_value")
+	references, _ := fields.get("references").([]any)
 	for _, reference := range references {
 		if text, ok := reference.(string); ok {
 			e.References = append(e.References, text)
@@ -170,13 +194,13 @@ func (d *Document) providerDefault(r *resource, attribute string) (string, bool)
 	if !ok {
 		return "", false
 	}
-	e := expressionOf(block.Expressions[attribute])
+	e := expressionOf(block.get(attribute))
 	if text, ok := e.Constant.(string); ok {
 		return text, true
 	}
 	for _, reference := range e.References {
 		if name, ok := strings.CutPrefix(reference, "var."); ok {
-			text, ok := d.variables[name].Value.(string)
+			text, ok := d.variables[name]
 			return text, ok
 		}
 	}

@@ -115,7 +115,7 @@ func sharesSampleStore(a, b *job) answer {
 	if differs(b.spec.Deduplication.RunIDFormat, jobspec.Known(string(run.FormatSample))) != no {
 		return no
 	}
-	switch differs(a.store(), b.store()) {
+	switch differs(a.keeps, b.keeps) {
 	case yes:
 		return no
 	case no:
@@ -123,8 +123,6 @@ func sharesSampleStore(a, b *job) answer {
 	}
 	return perhaps
 }
-
-func (j *job) store() jobspec.Value[string] { return jobspec.Derive(j.spec).Deduplication.Store }
 
 // missingHeaders are the headers that would tell the job's runs from those of a job in another project or region.
 func (j *job) missingHeaders(project, region answer) []string {

@@ -2,26 +2,24 @@ package planlint
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Document is what is kept of a plan or state.
 type Document struct {
 	resources []*resource
 	config    *configModule
-	providers map[string]providerConfig
-	variables map[string]variable
+	providers map[string]object // the expressions of a provider block, by its key
+	variables map[string]string // of the root module, those that are text; only a plan has them
 	total     int
 	state     bool
-}
-
-// variable is a variable of the root module. Only a plan has them.
-type variable struct {
-	Value any `json:"value"`
 }
 
 // Read reads the output of terraform show -json or tofu show -json, of a plan or a state. The error is one line that says what the
@@ -36,14 +34,27 @@ func Read(r io.Reader) (*Document, error) {
 		return nil, fmt.Errorf("it cannot be read: %w", err)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return nil, errors.New("it is a plan in Terraform's own format: write it as JSON by `terraform show -json PLAN`")
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return nil, errors.New("it is compressed: give it as `gunzip -c FILE | terraform-provider-idempotent check -`")
 	}
-	head = bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf"))
-	reading := reader{stream: newStream(io.MultiReader(bytes.NewReader(head), r)), document: &Document{}}
+	reading := reader{
+		stream: newStream(asUTF8(head[:n], r)), inner: &stream{decoder: &jsontext.Decoder{}},
+		document: &Document{providers: map[string]object{}, variables: map[string]string{}},
+	}
 	if err := reading.read(); err != nil {
 		return nil, reading.explain(err)
 	}
 	reading.document.link()
 	return reading.document, nil
+}
+
+// asUTF8 is text that begins with head as UTF-8 without a byte order mark. PowerShell writes what is redirected into a file as UTF-16.
+func asUTF8(head []byte, rest io.Reader) io.Reader {
+	whole := io.MultiReader(bytes.NewReader(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))), rest)
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return transform.NewReader(whole, unicode.BOMOverride(transform.Nop))
+	}
+	return whole
 }
 
 // copied is a copy of a document whose resources can let go of what they hold.
@@ -61,6 +72,7 @@ func (d *Document) copied() *Document {
 type reader struct {
 	*stream
 
+	inner    *stream // over the element that was read last
 	document *Document
 	format   string
 	foreign  string // what else the document is, if its keys tell
@@ -71,7 +83,7 @@ func (r *reader) read() error {
 	if err := r.object(r.part); err != nil {
 		return err
 	}
-	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
+	if _, err := r.decoder.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the document")
 	}
 	switch {
@@ -89,17 +101,18 @@ func (r *reader) read() error {
 
 // explain makes one line of an error.
 func (r *reader) explain(err error) error {
-	var syntax *json.SyntaxError
+	var syntax *jsontext.SyntacticError
 	var shape *shapeError
-	var kind *json.UnmarshalTypeError
 	const remedy = "write it by `terraform show -json PLAN`"
 	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("it is not JSON (%s at byte %d): %s", syntax.Error(), syntax.Offset, remedy)
+	case r.input.err != nil:
+		return fmt.Errorf("it cannot be read: %w", r.input.err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("it ends in the middle: %s again", remedy)
-	case errors.As(err, &shape), errors.As(err, &kind):
-		return fmt.Errorf("it is JSON, but no output of terraform show -json (%s near byte %d): %s", firstLine(err), r.decoder.InputOffset(), remedy)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is not JSON (%s at byte %d): %s", firstLine(syntax.Err), syntax.ByteOffset, remedy)
+	case errors.As(err, &shape):
+		return fmt.Errorf("it is JSON, but no output of terraform show -json (%w near byte %d): %s", shape, r.decoder.InputOffset(), remedy)
 	default:
 		return fmt.Errorf("%s: %s", firstLine(err), remedy)
 	}
@@ -114,7 +127,7 @@ func (r *reader) part(key string) error {
 	d := r.document
 	switch key {
 	case "format_version":
-		return r.decode(&r.format)
+		return r.text(&r.format)
 	case "resource_changes":
 		r.found = true
 		return r.array(r.change)
@@ -134,7 +147,7 @@ func (r *reader) part(key string) error {
 	case "resource_drift":
 		return r.array(r.skip)
 	case "variables":
-		return r.decode(&d.variables)
+		return r.variables()
 	case "configuration":
 		return r.configuration()
 	case "lineage", "serial":
@@ -145,75 +158,143 @@ func (r *reader) part(key string) error {
 	return r.skip()
 }
 
-// changeJSON is an element of resource_changes.
-type changeJSON struct {
-	Address         string          `json:"address"`
-	PreviousAddress string          `json:"previous_address"`
-	ModuleAddress   string          `json:"module_address"`
-	Mode            string          `json:"mode"`
-	Type            string          `json:"type"`
-	Name            string          `json:"name"`
-	Index           json.RawMessage `json:"index"`
-	Deposed         string          `json:"deposed"`
-	Change          struct {
-		Actions         []string        `json:"actions"`
-		Before          json.RawMessage `json:"before"`
-		After           json.RawMessage `json:"after"`
-		AfterUnknown    json.RawMessage `json:"after_unknown"`
-		BeforeSensitive json.RawMessage `json:"before_sensitive"`
-		AfterSensitive  json.RawMessage `json:"after_sensitive"`
-	} `json:"change"`
-}
-
+// change reads an element of resource_changes.
 func (r *reader) change() error {
-	var c changeJSON
-	if err := r.decode(&c); err != nil {
+	whole, err := r.element()
+	if err != nil {
+		return err
+	}
+	var found resource
+	var mode, deposed string
+	in := r.inner.within(whole)
+	if err := in.object(func(key string) error {
+		switch key {
+		case "address":
+			return in.text(&found.address)
+		case "previous_address":
+			return in.text(&found.previous)
+		case "module_address":
+			return in.text(&found.module)
+		case "mode":
+			return in.text(&mode)
+		case "type":
+			return in.text(&found.kind)
+		case "name":
+			return in.text(&found.name)
+		case "index":
+			return in.index(&found.index)
+		case "deposed":
+			return in.text(&deposed)
+		case "change":
+			if found.kind != "" && !relevant(found.kind) { // Terraform writes the type first
+				return in.skip()
+			}
+			return in.sides(&found)
+		}
+		return in.skip()
+	}); err != nil {
 		return err
 	}
 	d := r.document
 	d.total++
-	if c.Mode != managedResources || c.Deposed != "" || !relevant(c.Type) {
+	if mode != managedResources || deposed != "" || !relevant(found.kind) {
 		return nil
 	}
-	if len(c.Change.Actions) == 1 && c.Change.Actions[0] == "no-op" { // then both are the same
-		c.Change.Before, c.Change.BeforeSensitive = nil, nil
+	if found.is("no-op") { // then both are the same
+		found.before, found.beforeSensitive = nil, nil
 	}
-	d.resources = append(d.resources, &resource{
-		address: c.Address, previous: c.PreviousAddress, module: c.ModuleAddress, kind: c.Type, name: c.Name, index: string(c.Index),
-		actions: c.Change.Actions, place: len(d.resources), before: c.Change.Before, after: c.Change.After, unknown: c.Change.AfterUnknown,
-		beforeSensitive: c.Change.BeforeSensitive, afterSensitive: c.Change.AfterSensitive,
-		hasBefore: given(c.Change.Before), hasAfter: given(c.Change.After),
-	})
+	found.hasBefore, found.hasAfter, found.place = found.before != nil, found.after != nil, len(d.resources)
+	d.resources = append(d.resources, &found)
 	return nil
 }
 
-// valueJSON is a resource of a state.
-type valueJSON struct {
-	Address   string          `json:"address"`
-	Mode      string          `json:"mode"`
-	Type      string          `json:"type"`
-	Name      string          `json:"name"`
-	Index     json.RawMessage `json:"index"`
-	Values    json.RawMessage `json:"values"`
-	Sensitive json.RawMessage `json:"sensitive_values"`
+// sides reads what a resource is before and after a change.
+func (s *stream) sides(r *resource) error {
+	return s.object(func(key string) error {
+		switch key {
+		case "actions":
+			return s.texts(&r.actions)
+		case "before":
+			return s.keep(&r.before)
+		case "after":
+			return s.keep(&r.after)
+		case "after_unknown":
+			return s.keep(&r.unknown)
+		case "before_sensitive":
+			return s.keep(&r.beforeSensitive)
+		case "after_sensitive":
+			return s.keep(&r.afterSensitive)
+		}
+		return s.skip()
+	})
 }
 
+// index reads an instance key, which stays JSON.
+func (s *stream) index(to *string) error {
+	value, err := s.element()
+	if err == nil && string(value) != "null" {
+		*to = string(value)
+	}
+	return err
+}
+
+// value reads a resource of a state.
 func (r *reader) value() error {
-	var v valueJSON
-	if err := r.decode(&v); err != nil {
+	whole, err := r.element()
+	if err != nil {
+		return err
+	}
+	var found resource
+	var mode string
+	in := r.inner.within(whole)
+	if err := in.object(func(key string) error {
+		switch key {
+		case "address":
+			return in.text(&found.address)
+		case "mode":
+			return in.text(&mode)
+		case "type":
+			return in.text(&found.kind)
+		case "name":
+			return in.text(&found.name)
+		case "index":
+			return in.index(&found.index)
+		case "values":
+			if found.kind != "" && !relevant(found.kind) {
+				return in.skip()
+			}
+			return in.keep(&found.after)
+		case "sensitive_values":
+			return in.keep(&found.afterSensitive)
+		}
+		return in.skip()
+	}); err != nil {
 		return err
 	}
 	d := r.document
 	d.total++
-	if v.Mode != managedResources || !relevant(v.Type) {
+	if mode != managedResources || !relevant(found.kind) {
 		return nil
 	}
-	module, _, _ := cutLast(v.Address, v.Type+"."+v.Name)
-	d.resources = append(d.resources, &resource{
-		address: v.Address, module: strings.TrimSuffix(module, "."), kind: v.Type, name: v.Name, index: string(v.Index),
-		place: len(d.resources), after: v.Values, afterSensitive: v.Sensitive, hasAfter: given(v.Values),
-	})
+	module, _, _ := cutLast(found.address, found.kind+"."+found.name)
+	found.module, found.hasAfter, found.place = strings.TrimSuffix(module, "."), found.after != nil, len(d.resources)
+	d.resources = append(d.resources, &found)
 	return nil
+}
+
+// variables keeps the values of the root module's variables that are text.
+func (r *reader) variables() error {
+	return r.object(func(name string) error {
+		return r.object(func(key string) error {
+			if key != "value" || r.decoder.PeekKind() != '"' {
+				return r.skip()
+			}
+			var text string
+			err := r.text(&text)
+			r.document.variables[name] = text
+			return err
+		})
+	})
 }
 
 func cutLast(s, separator string) (before, after string, found bool) {

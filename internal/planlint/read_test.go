@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/planlint"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/planlint/plantest"
 )
@@ -29,6 +31,12 @@ func TestWhatIsNoPlanIsSaidInOneLine(t *testing.T) {
 		"wrong kind":      {`{"format_version":"1.2","resource_changes":[{"address":5}]}`, "no output of terraform show -json"},
 		"two documents":   {`{"format_version":"1.2","resource_changes":[]} {}`, "something follows the document"},
 		"two plain lists": {`{"format_version":1.2}`, "no output of terraform show -json"},
+		"gzip":            {"\x1f\x8b\x08\x00rest", "it is compressed"},
+		"a key twice":     {`{"format_version":"1.2","resource_changes":[{"address":"a","address":"b"}]}`, "it is not JSON (duplicate object member name"},
+		"a part twice":    {`{"format_version":"1.2","resource_changes":[],"resource_changes":[]}`, "it is not JSON (duplicate object member name"},
+		"not UTF-8":       {"{\"format_version\":\"1.2\xff\"}", "it is not JSON (invalid UTF-8"},
+		"deep":            {`{"format_version":"1.2","resource_changes":` + strings.Repeat("[", 1<<16), "it is not JSON (exceeded max depth"},
+		"a byte":          {"\xff", "it is not JSON"},
 		"nested modules":  {`{"format_version":"1.0","values":{"root_module":` + strings.Repeat(`{"child_modules":[`, 300) + `{}` + strings.Repeat(`]}`, 300) + `}}`, "nested too deeply"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +86,42 @@ func TestByteOrderMarkIsPassedOver(t *testing.T) {
 	t.Parallel()
 	if _, err := planlint.Read(strings.NewReader("\xef\xbb\xbf" + `{"format_version":"1.2","resource_changes":[]}`)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPlanThatPowerShellWroteIsRead(t *testing.T) {
+	t.Parallel()
+	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
+		text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(aJob(`"schedule":"0 3 * * ü"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := planlint.Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(planlint.Check(document, planlint.Options{Now: now})); !strings.Contains(got, "schedule-invalid") {
+			t.Errorf("findings are %s", got)
+		}
+	}
+}
+
+// aJob is a state with one job of hashicorp/google of these values.
+func aJob(values string) string {
+	return `{"format_version":"1.0","values":{"root_module":{"resources":[{"address":"google_cloud_scheduler_job.a","mode":"managed",` +
+		`"type":"google_cloud_scheduler_job","name":"a","values":{"name":"a","project":"acme-prod","region":"europe-west1",` + values + `}}]}}}`
+}
+
+func TestHugeNumbersAreOutOfRange(t *testing.T) {
+	t.Parallel()
+	for _, number := range []string{"1e15", "99999999999999999999999", "1e999", "-1e999", "-3"} {
+		document, err := planlint.Read(strings.NewReader(aJob(`"schedule":"0 3 * * *","retry_config":[{"retry_count":` + number + `,"max_doublings":` + number + `}]`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(planlint.Check(document, planlint.Options{Now: now})); !strings.Contains(got, "retry-out-of-range google_cloud_scheduler_job.a retry_config.0.retry_count") {
+			t.Errorf("%s: findings are %s", number, got)
+		}
 	}
 }
 

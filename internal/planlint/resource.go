@@ -1,7 +1,6 @@
 package planlint
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -59,9 +58,9 @@ type resource struct {
 	actions  []string
 	place    int // in the document
 
-	before, after                   json.RawMessage
-	unknown                         json.RawMessage
-	beforeSensitive, afterSensitive json.RawMessage
+	before, after                   []byte // JSON
+	unknown                         []byte
+	beforeSensitive, afterSensitive []byte
 	hasBefore, hasAfter             bool
 	declared                        *configResource
 	modules                         *configModule // where the block stands; nil without a configuration
@@ -83,9 +82,6 @@ func (r *resource) was() bool { return r.hasBefore }
 func (r *resource) release() {
 	r.before, r.after, r.unknown, r.beforeSensitive, r.afterSensitive = nil, nil, nil, nil, nil
 }
-
-// given says that a part of a document is there.
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // replaced says that the resource makes way for one in another place.
 func (r *resource) replaced() bool { return r.creates() && r.deletes() }

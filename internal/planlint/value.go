@@ -1,7 +1,6 @@
 package planlint
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
@@ -40,9 +39,14 @@ func (n node) attribute(name string) node {
 	return child
 }
 
-func within(object any, name string) any {
-	m, _ := object.(map[string]any)
-	return m[name]
+func within(value any, name string) any {
+	switch value := value.(type) {
+	case object:
+		return value.get(name)
+	case index:
+		return value[name]
+	}
+	return nil
 }
 
 // item is an element of a list.
@@ -82,7 +86,7 @@ func (n node) block(name string) (node, jobspec.Value[struct{}]) {
 		if len(value) > 0 {
 			return list.item(0), jobspec.Known(struct{}{})
 		}
-	case map[string]any:
+	case object:
 		return list, jobspec.Known(struct{}{})
 	}
 	return node{}, jobspec.Unset[struct{}]()
@@ -123,9 +127,13 @@ func (n node) boolean() jobspec.Value[bool] {
 	return absent[bool](n)
 }
 
+// maxInteger is what larger numbers count as: above every bound there is, and still a duration when it counts seconds.
+const maxInteger = math.MaxInt32
+
+// integer is a whole number. One that is far out of any range is the greatest or least there is, so that its bounds are judged.
 func (n node) integer() jobspec.Value[int] {
-	if number, ok := n.value.(float64); ok && !n.isUnknown() && math.Abs(number) < 1<<53 {
-		return jobspec.Known(int(number))
+	if number, ok := n.value.(float64); ok && !n.isUnknown() {
+		return jobspec.Known(int(max(-maxInteger, min(number, maxInteger))))
 	}
 	return absent[int](n)
 }
@@ -143,19 +151,20 @@ func (n node) texts() jobspec.Value[map[string]jobspec.Value[string]] {
 	if n.isUnknown() {
 		return jobspec.Unknown[map[string]jobspec.Value[string]]()
 	}
-	values, isMap := n.value.(map[string]any)
-	unknown, partly := n.unknown.(map[string]any)
+	values, isMap := n.value.(object)
+	unknown, partly := n.unknown.(object)
 	if !isMap && !partly {
 		return jobspec.Unset[map[string]jobspec.Value[string]]()
 	}
 	// The expressions of a map's elements are not told apart by the configuration's JSON.
 	n.configured = false
+	n.value, n.unknown, n.sensitive = indexed(n.value), indexed(n.unknown), indexed(n.sensitive)
 	texts := make(map[string]jobspec.Value[string], len(values))
-	for key := range values {
-		texts[key] = n.attribute(key).text()
+	for _, m := range values {
+		texts[m.name] = n.attribute(m.name).text()
 	}
-	for key := range unknown { // an element that is not known has no value at all
-		texts[key] = n.attribute(key).text()
+	for _, m := range unknown { // an element that is not known has no value at all
+		texts[m.name] = n.attribute(m.name).text()
 	}
 	return jobspec.Known(texts)
 }
@@ -171,27 +180,12 @@ func sensitiveInside(mark any) bool {
 				return true
 			}
 		}
-	case map[string]any:
-		for _, item := range mark {
-			if sensitiveInside(item) {
+	case object:
+		for _, m := range mark {
+			if sensitiveInside(m.value) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// parsed is raw JSON as plain values; nil when there is none.
-func parsed(raw json.RawMessage) any {
-	switch string(raw) {
-	case "", "{}", "null", "false":
-		return nil
-	case "true":
-		return true
-	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil { // a part of a document that was read already is always valid
-		return nil
-	}
-	return v
 }
