@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
@@ -53,10 +54,17 @@ type Entry struct {
 	Payload                                               []byte
 }
 
-// NewEntry returns the entry of a delivery: its name, id and fingerprint follow from the rest.
+// maxContentType is more than media types have.
+const maxContentType = 255
+
+// NewEntry returns the entry of a delivery: its name, id and fingerprint follow from the rest. A content type that is no text, or none
+// of that length, is left out.
 func NewEntry(source, webhookID, contentType string, payload []byte) Entry {
 	name := run.WebhookName(source, webhookID)
 	sum := sha256.Sum256(payload)
+	if len(contentType) > maxContentType || !utf8.ValidString(contentType) {
+		contentType = ""
+	}
 	return Entry{
 		ID: run.ID(name), Name: name, Source: source, WebhookID: webhookID, ContentType: contentType,
 		Fingerprint: hex.EncodeToString(sum[:]), Payload: payload,

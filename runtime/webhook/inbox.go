@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,6 +53,21 @@ type Inbox interface {
 // passed, which only completed ones have, and returns how many.
 type Purger interface {
 	Purge(ctx context.Context) (deleted int64, err error)
+}
+
+const (
+	conflictTries = 4
+	conflictPause = 20 * time.Millisecond
+)
+
+// unconflicted asks a store again, a few times, when a call only met another one.
+func unconflicted[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	for try := 1; ; try++ {
+		got, err := call()
+		if err == nil || try == conflictTries || !errors.Is(err, claim.ErrConflict) || !sleep(ctx, conflictPause<<try, nil) {
+			return got, err
+		}
+	}
 }
 
 // InboxOf returns the inbox of type S that holds the event whose work ctx belongs to; for the guards (Later, Once) of the store

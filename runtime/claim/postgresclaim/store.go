@@ -157,6 +157,9 @@ func (s *Store) Caps() claim.Caps {
 // Offset is the server's clock minus the local one, as Open found it.
 func (s *Store) Offset() (offset time.Duration, known bool) { return s.offset, s.offsetKnown }
 
+// Pool holds the connections to the database that the claims are in.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
 // Close closes a pool that Open made.
 func (s *Store) Close() error {
 	if s.owned {

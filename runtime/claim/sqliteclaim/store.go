@@ -184,6 +184,9 @@ func (s *Store) Caps() claim.Caps {
 	return claim.Caps{Store: "sqlite", ServerClock: true, SurvivesFailover: true, Transactions: true, MaxResult: maxResult}
 }
 
+// DB is the database that the claims are in.
+func (s *Store) DB() *sql.DB { return s.db }
+
 // Close closes a database that Open opened.
 func (s *Store) Close() error {
 	if !s.owned {
