@@ -19,13 +19,12 @@ const defaultTimeout = 5 * time.Minute
 
 // Create writes the handler's files, ensures the expiry policy and then makes the job, in the state asked for.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var config, plan model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	config := read(ctx, req.Config.Raw, &resp.Diagnostics)
+	plan := read(ctx, req.Plan.Raw, &resp.Diagnostics)
 	timeout, found := plan.Timeouts.Create(ctx, defaultTimeout)
 	resp.Diagnostics.Append(found...)
-	job := plan.toAPI(ctx, &resp.Diagnostics)
-	hidden := config.hiddenHeaders(ctx, &resp.Diagnostics)
+	job := plan.toAPI(&resp.Diagnostics)
+	hidden := config.hiddenHeaders(&resp.Diagnostics)
 	addHeaders(job, hidden)
 	if resp.Diagnostics.HasError() {
 		return
@@ -33,7 +32,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	r.writeHandler(ctx, plan, config, &resp.Diagnostics)
+	r.writeHandler(plan, config, &resp.Diagnostics)
 	resp.Diagnostics.Append(r.ensurePolicy(ctx, plan)...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -45,7 +44,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	plan.State = types.StringValue(live.GetState().String())
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	resp.State.Raw = plan.raw(ctx, &resp.Diagnostics)
 	rememberHidden(ctx, resp.Private, hidden, &resp.Diagnostics)
 	rememberPaused(ctx, resp.Private, config.Paused.ValueBool(), &resp.Diagnostics)
 }
@@ -58,7 +57,7 @@ func (r *Resource) createJob(ctx context.Context, plan model, job *schedulerpb.J
 	if !plan.Paused.ValueBool() {
 		live, err := r.cloud.Jobs.Create(ctx, name, job)
 		if err != nil {
-			diags.Append(explain.Error(operation(ctx, "create", plan), err))
+			diags.Append(explain.Error(operation("create", plan), err))
 		}
 		return live, diags
 	}
@@ -67,7 +66,7 @@ func (r *Resource) createJob(ctx context.Context, plan model, job *schedulerpb.J
 	job.Schedule, job.TimeZone = farSchedule(r.now()), "Etc/UTC"
 	live, err := r.cloud.Jobs.Create(ctx, name, job)
 	if err != nil {
-		diags.Append(explain.Error(operation(ctx, "create", plan), err))
+		diags.Append(explain.Error(operation("create", plan), err))
 		return nil, diags
 	}
 	job.Schedule, job.TimeZone = schedule, zone
@@ -96,7 +95,7 @@ func (r *Resource) withdraw(ctx context.Context, plan model, cause error) diag.D
 	var diags diag.Diagnostics
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	failed := explain.Error(operation(ctx, "pause", plan), cause)
+	failed := explain.Error(operation("pause", plan), cause)
 	err := r.cloud.Jobs.Delete(ctx, plan.jobName())
 	if err == nil {
 		diags.Append(failed)

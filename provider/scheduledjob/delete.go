@@ -10,8 +10,7 @@ import (
 
 // Delete removes the job unless deletion_policy says otherwise. The expiry policy and the handler's files stay; the plan said so.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := read(ctx, req.State.Raw, &resp.Diagnostics)
 	timeout, found := state.Timeouts.Delete(ctx, defaultTimeout)
 	resp.Diagnostics.Append(found...)
 	if resp.Diagnostics.HasError() || state.DeletionPolicy.ValueString() == deletionAbandon {
@@ -20,6 +19,6 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := r.cloud.Jobs.Delete(ctx, state.jobName()); err != nil {
-		resp.Diagnostics.Append(explain.Error(operation(ctx, "delete", state), err))
+		resp.Diagnostics.Append(explain.Error(operation("delete", state), err))
 	}
 }

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -16,19 +15,19 @@ import (
 // complete judges a plan and fills in what follows from it: every computed attribute but state and paused. Values that follow from
 // something unknown are unknown; Terraform plans again during apply, when all is known. config is the same object as people wrote
 // it: what follows is derived from it alone, never from values that were derived before.
-func (m *model) complete(ctx context.Context, config model, now time.Time, version string) diag.Diagnostics {
+func (m *model) complete(config model, now time.Time, version string) diag.Diagnostics {
 	var diags diag.Diagnostics
 	config.Project, config.Region = m.Project, m.Region
-	spec := config.spec(ctx, now, &diags)
+	spec := config.spec(now, &diags)
 	derived := jobspec.Derive(spec)
 	diags.Append(report(jobspec.Check(spec), true)...)
-	m.fill(ctx, config, spec, derived, &diags)
-	m.fillHandler(ctx, version, derived, &diags)
+	m.fillDerived(config, spec, derived, &diags)
+	m.fillHandler(version, derived, &diags)
 	return diags
 }
 
-// fill writes derived values into the computed attributes.
-func (m *model) fill(ctx context.Context, config model, spec jobspec.Job, derived jobspec.Derived, diags *diag.Diagnostics) {
+// fillDerived writes derived values into the computed attributes.
+func (m *model) fillDerived(config model, spec jobspec.Job, derived jobspec.Derived, diags *diag.Diagnostics) {
 	m.ID = toString(fullName(m))
 	switch {
 	case !config.AttemptDeadline.IsNull():
@@ -42,28 +41,47 @@ func (m *model) fill(ctx context.Context, config model, spec jobspec.Job, derive
 	m.EffectiveDeduplication = effectiveDeduplication(derived)
 	m.RetrySchedule = retrySchedule(derived)
 	m.InjectedHeaders = toMap(derived.Headers)
-	m.fillAudience(ctx, config, derived.Audience, diags)
+	m.fillTarget(config, derived.Audience, diags)
 }
 
 // noDeadline leaves the attempt deadline of an App Engine target to the service's scaling.
 const noDeadline = "0s"
 
-// fillAudience writes the audience into the token that people gave none.
-func (m *model) fillAudience(ctx context.Context, config model, audience jobspec.Value[string], diags *diag.Diagnostics) {
-	if written := config.oidc(ctx, diags); written == nil || !written.Audience.IsNull() {
-		return
+// fillTarget fills in what people left out of the target: the method, the token's audience and its scope.
+func (m *model) fillTarget(config model, audience jobspec.Value[string], diags *diag.Diagnostics) {
+	if written, _ := only[httpTarget](config.HTTPTarget, diags); written != nil {
+		if target, _ := only[httpTarget](m.HTTPTarget, diags); target != nil {
+			target.fill(*written, audience, diags)
+			m.HTTPTarget = listOf(m.HTTPTarget, target, diags)
+		}
 	}
-	target, _ := only[httpTarget](ctx, m.HTTPTarget, diags)
-	if target == nil {
-		return
+	if written, _ := only[appEngineTarget](config.AppEngineTarget, diags); written != nil && written.HTTPMethod.IsNull() {
+		if target, _ := only[appEngineTarget](m.AppEngineTarget, diags); target != nil {
+			target.HTTPMethod = types.StringValue(defaultMethod)
+			m.AppEngineTarget = listOf(m.AppEngineTarget, target, diags)
+		}
 	}
-	token, _ := only[oidcToken](ctx, target.OIDCToken, diags)
-	if token == nil {
-		return
+}
+
+// defaultMethod is the method of a request that names none.
+const defaultMethod = "POST"
+
+func (t *httpTarget) fill(written httpTarget, audience jobspec.Value[string], diags *diag.Diagnostics) {
+	if written.HTTPMethod.IsNull() {
+		t.HTTPMethod = types.StringValue(defaultMethod)
 	}
-	token.Audience = toString(audience)
-	target.OIDCToken = listOf(ctx, target.OIDCToken.ElementType(ctx), token, diags)
-	m.HTTPTarget = listOf(ctx, m.HTTPTarget.ElementType(ctx), target, diags)
+	if oidc, _ := only[oidcToken](written.OIDCToken, diags); oidc != nil && oidc.Audience.IsNull() {
+		if token, _ := only[oidcToken](t.OIDCToken, diags); token != nil {
+			token.Audience = toString(audience)
+			t.OIDCToken = listOf(t.OIDCToken, token, diags)
+		}
+	}
+	if oauth, _ := only[oauthToken](written.OAuthToken, diags); oauth != nil && oauth.Scope.IsNull() {
+		if token, _ := only[oauthToken](t.OAuthToken, diags); token != nil {
+			token.Scope = types.StringValue(cloudPlatformScope)
+			t.OAuthToken = listOf(t.OAuthToken, token, diags)
+		}
+	}
 }
 
 // fullName is the id, known when its parts are.

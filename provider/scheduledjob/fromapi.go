@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"fmt"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
@@ -19,7 +18,7 @@ const updateFailed = "UPDATE_FAILED"
 
 // fromAPI writes into the state what the server says. What means the same as before keeps its spelling; what the server adds by
 // itself (User-Agent, Authorization, a default Content-Type) is no part of the state, nor are the headers that hidden names.
-func (m *model) fromAPI(ctx context.Context, name jobs.Name, job *schedulerpb.Job, hidden []string, diags *diag.Diagnostics) {
+func (m *model) fromAPI(name jobs.Name, job *schedulerpb.Job, hidden []string, diags *diag.Diagnostics) {
 	m.ID = types.StringValue(name.String())
 	m.Project, m.Region, m.Name = types.StringValue(name.Project), types.StringValue(name.Region), types.StringValue(name.Job)
 	m.Description = keepNull(m.Description, job.GetDescription())
@@ -32,8 +31,8 @@ func (m *model) fromAPI(ctx context.Context, name jobs.Name, job *schedulerpb.Jo
 			"Its target on the server is a Pub/Sub topic, whose messages carry no schedule time; google_cloud_scheduler_job manages it.")
 		return
 	}
-	m.targetFromAPI(ctx, job, hidden, diags)
-	m.retryFromAPI(ctx, job.GetRetryConfig(), diags)
+	m.targetFromAPI(job, hidden, diags)
+	m.retryFromAPI(job.GetRetryConfig(), diags)
 }
 
 // stateFromAPI writes state and paused. A job whose update failed is neither paused nor running by that alone.

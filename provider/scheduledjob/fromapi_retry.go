@@ -1,8 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
-
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,8 +12,8 @@ import (
 
 // retryFromAPI compares the server's retry settings with the effective ones. Only what differs is written into the block, so that a
 // field which people left out, and which the server reports all the same, is no drift; a changed one is.
-func (m *model) retryFromAPI(ctx context.Context, live *schedulerpb.RetryConfig, diags *diag.Diagnostics) {
-	block, _ := only[retryConfig](ctx, m.RetryConfig, diags)
+func (m *model) retryFromAPI(live *schedulerpb.RetryConfig, diags *diag.Diagnostics) {
+	block, _ := only[retryConfig](m.RetryConfig, diags)
 	if block == nil {
 		block = &retryConfig{
 			MaxRetryDuration:   spelling.Null(spelling.Duration),
@@ -52,7 +50,7 @@ func (m *model) retryFromAPI(ctx context.Context, live *schedulerpb.RetryConfig,
 	if !drift {
 		return
 	}
-	m.RetryConfig = listOf(ctx, m.RetryConfig.ElementType(ctx), block, diags)
+	m.RetryConfig = listOf(m.RetryConfig, block, diags)
 	m.EffectiveRetryConfig = types.ObjectValueMust(effectiveRetryTypes(), effective)
 }
 

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"encoding/base64"
 	"time"
 	"unicode/utf8"
@@ -16,21 +15,21 @@ import (
 
 // targetFromAPI writes the target and the injected headers. A target of the other kind, which somebody put in the place of ours, is
 // written as it is, so that the plan shows it.
-func (m *model) targetFromAPI(ctx context.Context, job *schedulerpb.Job, hidden []string, diags *diag.Diagnostics) {
+func (m *model) targetFromAPI(job *schedulerpb.Job, hidden []string, diags *diag.Diagnostics) {
 	var web *httpTarget
 	var engine *appEngineTarget
 	if live := job.GetHttpTarget(); live != nil {
-		web = m.httpFromAPI(ctx, live, hidden, diags)
+		web = m.httpFromAPI(live, hidden, diags)
 	}
 	if live := job.GetAppEngineHttpTarget(); live != nil {
-		engine = m.appEngineFromAPI(ctx, live, hidden, diags)
+		engine = m.appEngineFromAPI(live, hidden, diags)
 	}
-	m.HTTPTarget = listOf(ctx, m.HTTPTarget.ElementType(ctx), web, diags)
-	m.AppEngineTarget = listOf(ctx, m.AppEngineTarget.ElementType(ctx), engine, diags)
+	m.HTTPTarget = listOf(m.HTTPTarget, web, diags)
+	m.AppEngineTarget = listOf(m.AppEngineTarget, engine, diags)
 }
 
-func (m *model) httpFromAPI(ctx context.Context, live *schedulerpb.HttpTarget, hidden []string, diags *diag.Diagnostics) *httpTarget {
-	prior, _ := only[httpTarget](ctx, m.HTTPTarget, diags)
+func (m *model) httpFromAPI(live *schedulerpb.HttpTarget, hidden []string, diags *diag.Diagnostics) *httpTarget {
+	prior, _ := only[httpTarget](m.HTTPTarget, diags)
 	if prior == nil {
 		prior = &httpTarget{request: noRequest()}
 	}
@@ -58,20 +57,20 @@ func (m *model) httpFromAPI(ctx context.Context, live *schedulerpb.HttpTarget, h
 		}
 		oauth = &oauthToken{ServiceAccountEmail: types.StringValue(token.GetServiceAccountEmail()), Scope: types.StringValue(scope)}
 	}
-	next.OIDCToken = listOf(ctx, objectOf(oidcTypes()), oidc, diags)
-	next.OAuthToken = listOf(ctx, objectOf(oauthTypes()), oauth, diags)
+	next.OIDCToken = listOf(next.OIDCToken, oidc, diags)
+	next.OAuthToken = listOf(next.OAuthToken, oauth, diags)
 	return next
 }
 
-func (m *model) appEngineFromAPI(ctx context.Context, live *schedulerpb.AppEngineHttpTarget, hidden []string, diags *diag.Diagnostics) *appEngineTarget {
-	prior, _ := only[appEngineTarget](ctx, m.AppEngineTarget, diags)
+func (m *model) appEngineFromAPI(live *schedulerpb.AppEngineHttpTarget, hidden []string, diags *diag.Diagnostics) *appEngineTarget {
+	prior, _ := only[appEngineTarget](m.AppEngineTarget, diags)
 	if prior == nil {
 		prior = &appEngineTarget{request: noRequest(), Routing: types.ListNull(objectOf(routingTypes()))}
 	}
 	next := &appEngineTarget{request: prior.request, RelativeURI: types.StringValue(live.GetRelativeUri())}
 	m.InjectedHeaders = next.fromAPI(live, hidden)
-	before, _ := only[appEngineRouting](ctx, prior.Routing, diags)
-	next.Routing = listOf(ctx, objectOf(routingTypes()), routingFromAPI(before, live.GetAppEngineRouting(), m.Project.ValueString()), diags)
+	before, _ := only[appEngineRouting](prior.Routing, diags)
+	next.Routing = listOf(prior.Routing, routingFromAPI(before, live.GetAppEngineRouting(), m.Project.ValueString()), diags)
 	return next
 }
 

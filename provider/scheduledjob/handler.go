@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,8 +16,8 @@ import (
 )
 
 // handlerFiles plans the files of the handler block. Unknown: something they follow from is not known yet. Nil: there is no block.
-func (m model) handlerFiles(ctx context.Context, version string, derived jobspec.Derived, diags *diag.Diagnostics) (files []generator.File, unknown bool) {
-	block, unknown := only[handlerSpec](ctx, m.Handler, diags)
+func (m model) handlerFiles(version string, derived jobspec.Derived, diags *diag.Diagnostics) (files []generator.File, unknown bool) {
+	block, unknown := only[handlerSpec](m.Handler, diags)
 	if block == nil {
 		return nil, unknown
 	}
@@ -39,8 +38,8 @@ func (m model) handlerFiles(ctx context.Context, version string, derived jobspec
 }
 
 // checkHandler refuses what cannot be generated wherever the job is and whatever is proved about it.
-func (m model) checkHandler(ctx context.Context, diags *diag.Diagnostics) {
-	block, _ := only[handlerSpec](ctx, m.Handler, diags)
+func (m model) checkHandler(diags *diag.Diagnostics) {
+	block, _ := only[handlerSpec](m.Handler, diags)
 	if block == nil {
 		return
 	}
@@ -83,8 +82,8 @@ func handlerPath(err error) path.Path {
 }
 
 // fillHandler writes handler_files.
-func (m *model) fillHandler(ctx context.Context, version string, derived jobspec.Derived, diags *diag.Diagnostics) {
-	files, unknown := m.handlerFiles(ctx, version, derived, diags)
+func (m *model) fillHandler(version string, derived jobspec.Derived, diags *diag.Diagnostics) {
+	files, unknown := m.handlerFiles(version, derived, diags)
 	if unknown {
 		m.HandlerFiles = types.MapUnknown(types.StringType)
 		return
@@ -97,13 +96,13 @@ func (m *model) fillHandler(ctx context.Context, version string, derived jobspec
 }
 
 // writeHandler writes the planned files where the block asks for it.
-func (r *Resource) writeHandler(ctx context.Context, plan, config model, diags *diag.Diagnostics) {
-	block, _ := only[handlerSpec](ctx, plan.Handler, diags)
+func (r *Resource) writeHandler(plan, config model, diags *diag.Diagnostics) {
+	block, _ := only[handlerSpec](plan.Handler, diags)
 	if block == nil || block.OutputDir.ValueString() == "" {
 		return
 	}
 	config.Project, config.Region = plan.Project, plan.Region
-	files, _ := plan.handlerFiles(ctx, r.cloud.Version, jobspec.Derive(config.spec(ctx, r.now(), diags)), diags)
+	files, _ := plan.handlerFiles(r.cloud.Version, jobspec.Derive(config.spec(r.now(), diags)), diags)
 	if diags.HasError() {
 		return
 	}

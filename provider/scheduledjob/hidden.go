@@ -19,19 +19,19 @@ import (
 const hiddenHeadersKey = "hidden_headers"
 
 // requestOf is what the configured target of either kind has in common, with its block. Nil: there is none, or it is not known yet.
-func (m model) requestOf(ctx context.Context, diags *diag.Diagnostics) (target *request, block string) {
-	if web, _ := only[httpTarget](ctx, m.HTTPTarget, diags); web != nil {
+func (m model) requestOf(diags *diag.Diagnostics) (target *request, block string) {
+	if web, _ := only[httpTarget](m.HTTPTarget, diags); web != nil {
 		return &web.request, "http_target"
 	}
-	if engine, _ := only[appEngineTarget](ctx, m.AppEngineTarget, diags); engine != nil {
+	if engine, _ := only[appEngineTarget](m.AppEngineTarget, diags); engine != nil {
 		return &engine.request, "app_engine_http_target"
 	}
 	return nil, ""
 }
 
 // hiddenHeaders are the write-only headers of a configuration; plans and states hold none.
-func (m model) hiddenHeaders(ctx context.Context, diags *diag.Diagnostics) map[string]string {
-	target, _ := m.requestOf(ctx, diags)
+func (m model) hiddenHeaders(diags *diag.Diagnostics) map[string]string {
+	target, _ := m.requestOf(diags)
 	if target == nil {
 		return nil
 	}
@@ -39,8 +39,8 @@ func (m model) hiddenHeaders(ctx context.Context, diags *diag.Diagnostics) map[s
 }
 
 // hiddenVersion stands for the values of the write-only headers.
-func (m model) hiddenVersion(ctx context.Context, diags *diag.Diagnostics) types.String {
-	target, _ := m.requestOf(ctx, diags)
+func (m model) hiddenVersion(diags *diag.Diagnostics) types.String {
+	target, _ := m.requestOf(diags)
 	if target == nil {
 		return types.StringNull()
 	}
@@ -48,8 +48,8 @@ func (m model) hiddenVersion(ctx context.Context, diags *diag.Diagnostics) types
 }
 
 // checkHidden demands both of headers_wo and its version, or neither: one without the other would never be sent again, or say nothing.
-func (m model) checkHidden(ctx context.Context, diags *diag.Diagnostics) {
-	target, block := m.requestOf(ctx, diags)
+func (m model) checkHidden(diags *diag.Diagnostics) {
+	target, block := m.requestOf(diags)
 	if target == nil || target.HeadersWO.IsUnknown() || target.HeadersWOVersion.IsUnknown() {
 		return
 	}

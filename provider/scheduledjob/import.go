@@ -55,12 +55,12 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 
 // assume gives an imported job the values that follow from a configuration which sets no more than the job itself holds. What the
 // server says differently is then drift from that, as it is for any other job.
-func (m *model) assume(ctx context.Context, live *schedulerpb.Job, diags *diag.Diagnostics) {
-	m.targetFromAPI(ctx, live, nil, diags)
+func (m *model) assume(live *schedulerpb.Job, diags *diag.Diagnostics) {
+	m.targetFromAPI(live, nil, diags)
 	if deadline := live.GetAttemptDeadline(); deadline != nil {
 		m.AttemptDeadline = spelling.Of(spelling.Duration, fromProto(deadline))
 	}
-	spec := m.spec(ctx, time.Time{}, diags)
+	spec := m.spec(time.Time{}, diags)
 	derived := jobspec.Derive(spec)
 	m.EffectiveRetryConfig = effectiveRetry(derived.Retry)
 	m.EffectiveDeduplication = effectiveDeduplication(derived)

@@ -110,8 +110,8 @@ func result(ctx context.Context, req list.ListRequest, live *schedulerpb.Job) li
 		return found
 	}
 	m.Project, m.Region, m.DeletionPolicy = types.StringValue(name.Project), types.StringValue(name.Region), types.StringValue(deletionDelete)
-	m.assume(ctx, live, &found.Diagnostics)
-	m.fromAPI(ctx, name, live, nil, &found.Diagnostics)
+	m.assume(live, &found.Diagnostics)
+	m.fromAPI(name, live, nil, &found.Diagnostics)
 	found.Diagnostics.Append(found.Resource.Set(ctx, m)...)
 	return found
 }

@@ -2,13 +2,12 @@ package scheduledjob
 
 import (
 	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/fields"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/jobs"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
 )
@@ -130,17 +129,17 @@ func (m model) jobName() jobs.Name {
 }
 
 // oidc is the target's OIDC token, nil when there is none or the blocks are not known yet.
-func (m model) oidc(ctx context.Context, diags *diag.Diagnostics) *oidcToken {
-	target, _ := only[httpTarget](ctx, m.HTTPTarget, diags)
+func (m model) oidc(diags *diag.Diagnostics) *oidcToken {
+	target, _ := only[httpTarget](m.HTTPTarget, diags)
 	if target == nil {
 		return nil
 	}
-	token, _ := only[oidcToken](ctx, target.OIDCToken, diags)
+	token, _ := only[oidcToken](target.OIDCToken, diags)
 	return token
 }
 
 // only decodes a block that may be there once. Nil: it is not there, or, with unknown, it is not known whether it is.
-func only[T any](ctx context.Context, list types.List, diags *diag.Diagnostics) (block *T, unknown bool) {
+func only[T any](list types.List, diags *diag.Diagnostics) (block *T, unknown bool) {
 	if list.IsUnknown() {
 		return nil, true
 	}
@@ -152,18 +151,24 @@ func only[T any](ctx context.Context, list types.List, diags *diag.Diagnostics) 
 	if !ok || object.IsUnknown() {
 		return nil, true
 	}
-	var decoded T
-	diags.Append(object.As(ctx, &decoded, basetypes.ObjectAsOptions{})...)
+	decoded, err := fields.Read[T](object.Attributes())
+	if err != nil {
+		diags.Append(mismatch(err))
+	}
 	return &decoded, false
 }
 
-// listOf is a block that is there once, or not at all for nil.
-func listOf[T any](ctx context.Context, elementType attr.Type, block *T, diags *diag.Diagnostics) types.List {
-	blocks := []T{}
+// listOf is a block that is there once, or not at all for nil, in the place of another list of such blocks.
+func listOf[T any](replaced types.List, block *T, diags *diag.Diagnostics) types.List {
+	row := replaced.ElementType(context.Background())
+	blocks := []attr.Value{}
 	if block != nil {
-		blocks = append(blocks, *block)
+		layout, _ := row.(types.ObjectType)
+		object, found := types.ObjectValue(layout.AttrTypes, fields.Write(*block))
+		diags.Append(found...)
+		blocks = append(blocks, object)
 	}
-	list, found := types.ListValueFrom(ctx, elementType, blocks)
+	list, found := types.ListValue(row, blocks)
 	diags.Append(found...)
 	return list
 }

@@ -90,8 +90,8 @@ func (s incumbent) model(ctx context.Context, name jobs.Name, resp *resource.Mov
 			fmt.Sprintf("Its state cannot be used: %s.\n\nRun `terraform apply -refresh-only` with %s, and move the job then.", err, incumbentType))
 		return state, diags
 	}
-	state.assume(ctx, live, &diags)
-	state.fromAPI(ctx, name, live, nil, &diags)
+	state.assume(live, &diags)
+	state.fromAPI(name, live, nil, &diags)
 	if _, managed := state.managedCollection(); managed {
 		// Nobody has asked the database yet, and without a refresh nobody will before the plan.
 		state.setPolicy(ttl.Missing)

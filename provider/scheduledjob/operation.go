@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -15,14 +14,14 @@ import (
 )
 
 // operation is a verb on a job, with what mends its errors.
-func operation(ctx context.Context, verb string, m model) explain.Operation {
+func operation(verb string, m model) explain.Operation {
 	name := m.jobName()
 	return explain.Operation{
 		Verb: verb, Noun: "job", Name: name.Job,
 		Attribute: attributeOf,
 		Remedies: map[codes.Code]string{
 			codes.AlreadyExists:    importRemedy(name),
-			codes.PermissionDenied: permissionRemedy(name, m.serviceAccount(ctx)),
+			codes.PermissionDenied: permissionRemedy(name, m.serviceAccount()),
 			codes.NotFound: fmt.Sprintf("Check that project %s and region %s exist, that Cloud Scheduler is offered in the region "+
 				"(`gcloud scheduler locations list`), and that its API is enabled (`gcloud services enable cloudscheduler.googleapis.com "+
 				"--project %s`).", name.Project, name.Region, name.Project),
@@ -70,8 +69,8 @@ func permissionRemedy(name jobs.Name, account string) string {
 }
 
 // serviceAccount is the account of the target's token, "" if there is none.
-func (m model) serviceAccount(ctx context.Context) string {
-	job := m.toAPI(ctx, &diag.Diagnostics{})
+func (m model) serviceAccount() string {
+	job := m.toAPI(&diag.Diagnostics{})
 	if account := job.GetHttpTarget().GetOidcToken().GetServiceAccountEmail(); account != "" {
 		return account
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -22,13 +21,13 @@ type privateWriter interface {
 
 // plannedPaused is what people asked for. When they ask for nothing, what they do by hand is left alone; but what this resource
 // paused, it resumes once the configuration no longer asks for it.
-func plannedPaused(ctx context.Context, req resource.ModifyPlanRequest, config, plan model, state *model, diags *diag.Diagnostics) types.Bool {
+func plannedPaused(ctx context.Context, private privateReader, config, plan model, state *model, diags *diag.Diagnostics) types.Bool {
 	switch {
 	case !config.Paused.IsNull():
 		return plan.Paused
 	case state == nil:
 		return types.BoolValue(false)
-	case state.Paused.ValueBool() && wasPausedByUs(ctx, req.Private, diags):
+	case state.Paused.ValueBool() && wasPausedByUs(ctx, private, diags):
 		return types.BoolValue(false)
 	default:
 		return state.Paused

@@ -11,27 +11,27 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
 )
 
 // ValidateConfig refuses what is wrong whatever the provider block and unknown values turn out to be. Warnings wait for the plan, so
 // that nobody reads them twice.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	config := read(ctx, req.Config.Raw, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	config.checkHandler(ctx, &resp.Diagnostics)
+	config.checkHandler(&resp.Diagnostics)
 	config.checkDeletionPolicy(&resp.Diagnostics)
-	config.checkHidden(ctx, &resp.Diagnostics)
-	config.checkRouting(ctx, &resp.Diagnostics)
+	config.checkHidden(&resp.Diagnostics)
+	config.checkRouting(&resp.Diagnostics)
 	if config.Project.IsNull() {
 		config.Project = types.StringUnknown()
 	}
 	if config.Region.IsNull() {
 		config.Region = types.StringUnknown()
 	}
-	spec := config.spec(ctx, r.now(), &resp.Diagnostics)
+	spec := config.spec(r.now(), &resp.Diagnostics)
 	resp.Diagnostics.Append(report(jobspec.Check(spec), false)...)
 }
 
@@ -52,34 +52,61 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		r.planDestroy(ctx, req, resp)
 		return
 	}
-	var config, plan model
-	var state *model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if !req.State.Raw.IsNull() {
-		state = &model{}
-		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
-	}
-	if resp.Diagnostics.HasError() || r.cloud == nil {
+	if r.cloud == nil {
 		return
 	}
-	resp.RequiresReplace = append(resp.RequiresReplace, r.planPlace(config, &plan, state, &resp.Diagnostics)...)
+	config := read(ctx, req.Config.Raw, &resp.Diagnostics)
+	plan := read(ctx, req.Plan.Raw, &resp.Diagnostics)
+	var state *model
+	if !req.State.Raw.IsNull() {
+		before := read(ctx, req.State.Raw, &resp.Diagnostics)
+		state = &before
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(plan.complete(ctx, config, r.now(), r.cloud.Version)...)
-	plan.Paused = plannedPaused(ctx, req, config, plan, state, &resp.Diagnostics)
-	if state == nil {
-		plan.State = types.StringUnknown()
-	} else {
-		plan.State = state.State
-		resp.Diagnostics.Append(warnRenamed(ctx, config, plan, *state, r.now())...)
-	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	resp.RequiresReplace = append(resp.RequiresReplace, r.fill(ctx, config, &plan, state, req.Private, &resp.Diagnostics)...)
+	resp.Plan.Raw = plan.raw(ctx, &resp.Diagnostics)
 	if state != nil && (state.State.ValueString() == updateFailed || !resp.Plan.Raw.Equal(req.State.Raw)) {
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("state"), types.StringUnknown())...)
+		plan.State = types.StringUnknown()
+		resp.Plan.Raw = plan.raw(ctx, &resp.Diagnostics)
 	}
 }
+
+// fill writes into a plan what follows from the configuration and from the state before, nil for a new job. It returns the attributes
+// whose change makes another job.
+func (r *Resource) fill(ctx context.Context, config model, plan, state *model, private privateReader, diags *diag.Diagnostics) path.Paths {
+	replace := r.planPlace(config, plan, state, diags)
+	if diags.HasError() {
+		return replace
+	}
+	plan.fillDefaults(config, state)
+	diags.Append(plan.complete(config, r.now(), r.cloud.Version)...)
+	plan.Paused = plannedPaused(ctx, private, config, *plan, state, diags)
+	if state == nil {
+		plan.State = types.StringUnknown()
+		return replace
+	}
+	plan.State = state.State
+	diags.Append(warnRenamed(config, *plan, *state, r.now())...)
+	return replace
+}
+
+// fillDefaults fills in what the configuration leaves out and nothing else decides. A zone that the server spells its own way stays.
+func (m *model) fillDefaults(config model, state *model) {
+	if config.TimeZone.IsNull() {
+		m.TimeZone = spelling.Of(spelling.Zone, defaultZone)
+		if state != nil && spelling.Zone.Same(state.TimeZone.ValueString(), defaultZone) {
+			m.TimeZone = state.TimeZone
+		}
+	}
+	if config.DeletionPolicy.IsNull() {
+		m.DeletionPolicy = types.StringValue(deletionDelete)
+	}
+}
+
+// defaultZone is the zone of a job that names none.
+const defaultZone = "Etc/UTC"
 
 // planPlace takes project and region from the provider where the resource names none. Another place is another job.
 func (r *Resource) planPlace(config model, plan, state *model, diags *diag.Diagnostics) path.Paths {
@@ -109,8 +136,7 @@ func (r *Resource) planPlace(config model, plan, state *model, diags *diag.Diagn
 
 // planDestroy refuses what deletion_policy prevents, and says what stays.
 func (*Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := read(ctx, req.State.Raw, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -120,5 +146,5 @@ func (*Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest
 			"Set deletion_policy to DELETE or ABANDON and apply that first.")
 		return
 	}
-	resp.Diagnostics.Append(whatStays(ctx, state)...)
+	resp.Diagnostics.Append(whatStays(state)...)
 }

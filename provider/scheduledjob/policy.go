@@ -73,7 +73,7 @@ func (m *model) setPolicy(policy ttl.State) {
 }
 
 // whatStays says what destroying a job leaves behind.
-func whatStays(ctx context.Context, state model) diag.Diagnostics {
+func whatStays(state model) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if state.DeletionPolicy.ValueString() == deletionAbandon {
 		diags.AddWarning(fmt.Sprintf("Job %q stays and keeps firing", state.Name.ValueString()),
@@ -84,7 +84,7 @@ func whatStays(ctx context.Context, state model) diag.Diagnostics {
 			"Destroying a job leaves the policy on field "+ttl.Field+": the records of its runs, and of other jobs that share the collection, "+
 				"still have to expire.")
 	}
-	if block, _ := only[handlerSpec](ctx, state.Handler, &diags); block != nil && block.OutputDir.ValueString() != "" {
+	if block, _ := only[handlerSpec](state.Handler, &diags); block != nil && block.OutputDir.ValueString() != "" {
 		diags.AddWarning("The handler's files stay in "+block.OutputDir.ValueString(),
 			"Destroying a job leaves the generated files, since people write their own code beside them.")
 	}

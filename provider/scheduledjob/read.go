@@ -12,8 +12,7 @@ import (
 
 // Read brings the state up to date with the server. A job that is gone is planned anew. The handler's files are never read.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := read(ctx, req.State.Raw, &resp.Diagnostics)
 	timeout, found := state.Timeouts.Read(ctx, defaultTimeout)
 	resp.Diagnostics.Append(found...)
 	if resp.Diagnostics.HasError() {
@@ -31,19 +30,19 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.State.RemoveResource(ctx)
 		return
 	case err != nil:
-		resp.Diagnostics.Append(explain.Error(operation(ctx, "read", state), err))
+		resp.Diagnostics.Append(explain.Error(operation("read", state), err))
 		return
 	}
 	hidden := hiddenNames(ctx, req.Private, &resp.Diagnostics)
 	if imported := state.EffectiveRetryConfig.IsNull(); imported {
-		state.assume(ctx, live, &resp.Diagnostics)
+		state.assume(live, &resp.Diagnostics)
 	}
-	state.fromAPI(ctx, name, live, hidden, &resp.Diagnostics)
+	state.fromAPI(name, live, hidden, &resp.Diagnostics)
 	resp.Diagnostics.Append(r.readPolicy(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	resp.State.Raw = state.raw(ctx, &resp.Diagnostics)
 	if !state.Paused.ValueBool() {
 		// Somebody resumed it: whoever pauses it next, it was not us.
 		rememberPaused(ctx, resp.Private, false, &resp.Diagnostics)

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -29,12 +28,12 @@ func (m model) namingOf() (naming, bool) {
 }
 
 // declaredPrevious is the naming that the block previous declares, nil without one. What it leaves out is what the handler assumes.
-func declaredPrevious(ctx context.Context, config model, now naming, diags *diag.Diagnostics) *naming {
-	block, _ := only[deduplication](ctx, config.Deduplication, diags)
+func declaredPrevious(config model, now naming, diags *diag.Diagnostics) *naming {
+	block, _ := only[deduplication](config.Deduplication, diags)
 	if block == nil {
 		return nil
 	}
-	declared, _ := only[previous](ctx, block.Previous, diags)
+	declared, _ := only[previous](block.Previous, diags)
 	if declared == nil {
 		return nil
 	}
@@ -53,7 +52,7 @@ func declaredPrevious(ctx context.Context, config model, now naming, diags *diag
 
 // warnRenamed says that a change gives runs another name, and what keeps a run that is retried across the change from being executed
 // twice. A job that injected no policy before was not protected; nothing is lost by naming its runs anew.
-func warnRenamed(ctx context.Context, config, plan, state model, now time.Time) diag.Diagnostics {
+func warnRenamed(config, plan, state model, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
 	before, one := state.namingOf()
 	after, two := plan.namingOf()
@@ -61,7 +60,7 @@ func warnRenamed(ctx context.Context, config, plan, state model, now time.Time) 
 	if !one || !two || !protected || before == after {
 		return diags
 	}
-	if declared := declaredPrevious(ctx, config, after, &diags); declared != nil && *declared == before {
+	if declared := declaredPrevious(config, after, &diags); declared != nil && *declared == before {
 		return diags
 	}
 	// A header that cannot be read was set by hand; how long its runs may be retried is not known then.

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 
@@ -16,12 +15,12 @@ import (
 var routingPart = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,98}[A-Za-z0-9])?$`)
 
 // checkRouting refuses names that cannot be part of a host.
-func (m model) checkRouting(ctx context.Context, diags *diag.Diagnostics) {
-	target, _ := only[appEngineTarget](ctx, m.AppEngineTarget, diags)
+func (m model) checkRouting(diags *diag.Diagnostics) {
+	target, _ := only[appEngineTarget](m.AppEngineTarget, diags)
 	if target == nil {
 		return
 	}
-	routing, _ := only[appEngineRouting](ctx, target.Routing, diags)
+	routing, _ := only[appEngineRouting](target.Routing, diags)
 	if routing == nil {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -64,7 +63,7 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "When the job runs, in unix-cron: minute, hour, day of month, month, day of week.",
 		},
 		"time_zone": schema.StringAttribute{
-			Optional: true, Computed: true, CustomType: spelling.Type{Kind: spelling.Zone}, Default: stringdefault.StaticString("Etc/UTC"),
+			Optional: true, Computed: true, CustomType: spelling.Type{Kind: spelling.Zone},
 			PlanModifiers:       []planmodifier.String{spelling.Keep(spelling.Zone)},
 			MarkdownDescription: "The time zone of the schedule, a name of the tz database. Unset: `Etc/UTC`.",
 		},
@@ -85,7 +84,7 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "Risks that are taken knowingly: rule id to the reason why.",
 		},
 		"deletion_policy": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString(deletionDelete),
+			Optional: true, Computed: true,
 			MarkdownDescription: "What destroying does: `DELETE` the job (default), `ABANDON` it (it stays and keeps firing), or " +
 				"`PREVENT` the plan.",
 		},

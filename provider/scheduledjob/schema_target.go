@@ -4,7 +4,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -42,7 +41,7 @@ func httpTargetBlock() schema.Block {
 					Required: true, MarkdownDescription: "The account that the token belongs to, of the job's project.",
 				},
 				"scope": schema.StringAttribute{
-					Optional: true, Computed: true, Default: stringdefault.StaticString(cloudPlatformScope),
+					Optional: true, Computed: true,
 					MarkdownDescription: "What the token allows. Unset: `" + cloudPlatformScope + "`.",
 				},
 			}, nil),
@@ -69,7 +68,7 @@ func requestAttributes(address string, attribute schema.Attribute) map[string]sc
 	return map[string]schema.Attribute{
 		address: attribute,
 		"http_method": schema.StringAttribute{
-			Optional: true, Computed: true, Default: stringdefault.StaticString("POST"),
+			Optional: true, Computed: true,
 			MarkdownDescription: "The method. Unset: `POST`.",
 		},
 		"body": schema.StringAttribute{

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 // spec reads a model as the domain sees it. What is no duration at all is an error here, and unknown to the domain.
-func (m model) spec(ctx context.Context, now time.Time, diags *diag.Diagnostics) jobspec.Job {
+func (m model) spec(now time.Time, diags *diag.Diagnostics) jobspec.Job {
 	s := specReader{job: m.Name.ValueString(), diags: diags}
 	return jobspec.Job{
 		Name:            stringOf(m.Name),
@@ -27,10 +26,10 @@ func (m model) spec(ctx context.Context, now time.Time, diags *diag.Diagnostics)
 		TimeZone:        stringOf(m.TimeZone.StringValue),
 		AttemptDeadline: s.duration(m.AttemptDeadline, path.Root("attempt_deadline")),
 		Paused:          boolOf(m.Paused),
-		HTTP:            s.http(ctx, m.HTTPTarget),
-		AppEngine:       s.appEngine(ctx, m.AppEngineTarget),
-		Retry:           s.retry(ctx, m.RetryConfig),
-		Deduplication:   s.deduplication(ctx, m.Deduplication),
+		HTTP:            s.http(m.HTTPTarget),
+		AppEngine:       s.appEngine(m.AppEngineTarget),
+		Retry:           s.retry(m.RetryConfig),
+		Deduplication:   s.deduplication(m.Deduplication),
 		AcceptedRisks:   mapOf(m.AcceptedRisks),
 		Now:             now,
 	}
@@ -42,8 +41,8 @@ type specReader struct {
 	diags *diag.Diagnostics
 }
 
-func (s specReader) http(ctx context.Context, list types.List) jobspec.Value[jobspec.HTTPTarget] {
-	target, unknown := only[httpTarget](ctx, list, s.diags)
+func (s specReader) http(list types.List) jobspec.Value[jobspec.HTTPTarget] {
+	target, unknown := only[httpTarget](list, s.diags)
 	if target == nil {
 		return absent[jobspec.HTTPTarget](unknown)
 	}
@@ -54,13 +53,13 @@ func (s specReader) http(ctx context.Context, list types.List) jobspec.Value[job
 		BodyText:   stringOf(target.BodyText),
 		Headers:    mapOf(target.Headers),
 		HeadersWO:  mapOf(target.HeadersWO),
-		OIDCToken:  s.oidc(ctx, target.OIDCToken),
-		OAuthToken: s.oauth(ctx, target.OAuthToken),
+		OIDCToken:  s.oidc(target.OIDCToken),
+		OAuthToken: s.oauth(target.OAuthToken),
 	})
 }
 
-func (s specReader) appEngine(ctx context.Context, list types.List) jobspec.Value[jobspec.AppEngineTarget] {
-	target, unknown := only[appEngineTarget](ctx, list, s.diags)
+func (s specReader) appEngine(list types.List) jobspec.Value[jobspec.AppEngineTarget] {
+	target, unknown := only[appEngineTarget](list, s.diags)
 	if target == nil {
 		return absent[jobspec.AppEngineTarget](unknown)
 	}
@@ -72,7 +71,7 @@ func (s specReader) appEngine(ctx context.Context, list types.List) jobspec.Valu
 		Headers:     mapOf(target.Headers),
 		HeadersWO:   mapOf(target.HeadersWO),
 	}
-	routing, unknown := only[appEngineRouting](ctx, target.Routing, s.diags)
+	routing, unknown := only[appEngineRouting](target.Routing, s.diags)
 	if routing == nil {
 		spec.Service, spec.Version, spec.Instance = absent[string](unknown), absent[string](unknown), absent[string](unknown)
 	} else {
@@ -81,16 +80,16 @@ func (s specReader) appEngine(ctx context.Context, list types.List) jobspec.Valu
 	return jobspec.Known(spec)
 }
 
-func (s specReader) oidc(ctx context.Context, list types.List) jobspec.Value[jobspec.OIDCToken] {
-	token, unknown := only[oidcToken](ctx, list, s.diags)
+func (s specReader) oidc(list types.List) jobspec.Value[jobspec.OIDCToken] {
+	token, unknown := only[oidcToken](list, s.diags)
 	if token == nil {
 		return absent[jobspec.OIDCToken](unknown)
 	}
 	return jobspec.Known(jobspec.OIDCToken{ServiceAccountEmail: stringOf(token.ServiceAccountEmail), Audience: stringOf(token.Audience)})
 }
 
-func (s specReader) oauth(ctx context.Context, list types.List) jobspec.Value[jobspec.OAuthToken] {
-	token, unknown := only[oauthToken](ctx, list, s.diags)
+func (s specReader) oauth(list types.List) jobspec.Value[jobspec.OAuthToken] {
+	token, unknown := only[oauthToken](list, s.diags)
 	if token == nil {
 		return absent[jobspec.OAuthToken](unknown)
 	}
@@ -102,8 +101,8 @@ func (s specReader) oauth(ctx context.Context, list types.List) jobspec.Value[jo
 	return jobspec.Known(jobspec.OAuthToken{ServiceAccountEmail: stringOf(token.ServiceAccountEmail), Scope: stringOf(token.Scope)})
 }
 
-func (s specReader) retry(ctx context.Context, list types.List) jobspec.Retry {
-	block, unknown := only[retryConfig](ctx, list, s.diags)
+func (s specReader) retry(list types.List) jobspec.Retry {
+	block, unknown := only[retryConfig](list, s.diags)
 	if block == nil {
 		if !unknown {
 			return jobspec.Retry{}
@@ -126,8 +125,8 @@ func (s specReader) retry(ctx context.Context, list types.List) jobspec.Retry {
 	}
 }
 
-func (s specReader) deduplication(ctx context.Context, list types.List) jobspec.Deduplication {
-	block, unknown := only[deduplication](ctx, list, s.diags)
+func (s specReader) deduplication(list types.List) jobspec.Deduplication {
+	block, unknown := only[deduplication](list, s.diags)
 	if block == nil {
 		if !unknown {
 			return jobspec.Deduplication{}
@@ -151,12 +150,12 @@ func (s specReader) deduplication(ctx context.Context, list types.List) jobspec.
 		MaxAttempts:    intOf(block.MaxAttempts),
 		AtMostOnce:     boolOf(block.AtMostOnce),
 		Wait:           boolOf(block.Wait),
-		Previous:       s.previous(ctx, block.Previous),
+		Previous:       s.previous(block.Previous),
 	}
 }
 
-func (s specReader) previous(ctx context.Context, list types.List) jobspec.Value[jobspec.Previous] {
-	block, unknown := only[previous](ctx, list, s.diags)
+func (s specReader) previous(list types.List) jobspec.Value[jobspec.Previous] {
+	block, unknown := only[previous](list, s.diags)
 	if block == nil {
 		return absent[jobspec.Previous](unknown)
 	}

@@ -1,7 +1,6 @@
 package scheduledjob
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"time"
@@ -17,7 +16,7 @@ import (
 
 // toAPI is the job as the server keeps it. Defaults come from the effective attributes, so everything is sent explicitly and
 // nothing depends on the server's own defaults. All values of the model are known.
-func (m model) toAPI(ctx context.Context, diags *diag.Diagnostics) *schedulerpb.Job {
+func (m model) toAPI(diags *diag.Diagnostics) *schedulerpb.Job {
 	job := &schedulerpb.Job{
 		Name:            m.jobName().String(),
 		Description:     m.Description.ValueString(),
@@ -26,11 +25,11 @@ func (m model) toAPI(ctx context.Context, diags *diag.Diagnostics) *schedulerpb.
 		AttemptDeadline: toProto(m.AttemptDeadline.StringValue),
 		RetryConfig:     m.retryToAPI(),
 	}
-	if target, _ := only[httpTarget](ctx, m.HTTPTarget, diags); target != nil {
-		job.Target = &schedulerpb.Job_HttpTarget{HttpTarget: target.toAPI(ctx, m.InjectedHeaders, diags)}
+	if target, _ := only[httpTarget](m.HTTPTarget, diags); target != nil {
+		job.Target = &schedulerpb.Job_HttpTarget{HttpTarget: target.toAPI(m.InjectedHeaders, diags)}
 	}
-	if target, _ := only[appEngineTarget](ctx, m.AppEngineTarget, diags); target != nil {
-		job.Target = &schedulerpb.Job_AppEngineHttpTarget{AppEngineHttpTarget: target.toAPI(ctx, m.InjectedHeaders, diags)}
+	if target, _ := only[appEngineTarget](m.AppEngineTarget, diags); target != nil {
+		job.Target = &schedulerpb.Job_AppEngineHttpTarget{AppEngineHttpTarget: target.toAPI(m.InjectedHeaders, diags)}
 	}
 	return job
 }
@@ -54,19 +53,19 @@ func (m model) retryToAPI() *schedulerpb.RetryConfig {
 	}
 }
 
-func (t httpTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.Diagnostics) *schedulerpb.HttpTarget {
+func (t httpTarget) toAPI(injected types.Map, diags *diag.Diagnostics) *schedulerpb.HttpTarget {
 	target := &schedulerpb.HttpTarget{
 		Uri:        t.URI.ValueString(),
 		HttpMethod: t.method(),
 		Headers:    t.headersToAPI(injected),
 		Body:       t.bytes("http_target", diags),
 	}
-	if token, _ := only[oidcToken](ctx, t.OIDCToken, diags); token != nil {
+	if token, _ := only[oidcToken](t.OIDCToken, diags); token != nil {
 		target.AuthorizationHeader = &schedulerpb.HttpTarget_OidcToken{OidcToken: &schedulerpb.OidcToken{
 			ServiceAccountEmail: token.ServiceAccountEmail.ValueString(), Audience: token.Audience.ValueString(),
 		}}
 	}
-	if token, _ := only[oauthToken](ctx, t.OAuthToken, diags); token != nil {
+	if token, _ := only[oauthToken](t.OAuthToken, diags); token != nil {
 		target.AuthorizationHeader = &schedulerpb.HttpTarget_OauthToken{OauthToken: &schedulerpb.OAuthToken{
 			ServiceAccountEmail: token.ServiceAccountEmail.ValueString(), Scope: token.Scope.ValueString(),
 		}}
@@ -74,14 +73,14 @@ func (t httpTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.D
 	return target
 }
 
-func (t appEngineTarget) toAPI(ctx context.Context, injected types.Map, diags *diag.Diagnostics) *schedulerpb.AppEngineHttpTarget {
+func (t appEngineTarget) toAPI(injected types.Map, diags *diag.Diagnostics) *schedulerpb.AppEngineHttpTarget {
 	target := &schedulerpb.AppEngineHttpTarget{
 		RelativeUri: t.RelativeURI.ValueString(),
 		HttpMethod:  t.method(),
 		Headers:     t.headersToAPI(injected),
 		Body:        t.bytes("app_engine_http_target", diags),
 	}
-	if routing, _ := only[appEngineRouting](ctx, t.Routing, diags); routing != nil {
+	if routing, _ := only[appEngineRouting](t.Routing, diags); routing != nil {
 		target.AppEngineRouting = &schedulerpb.AppEngineRouting{
 			Service: routing.Service.ValueString(), Version: routing.Version.ValueString(), Instance: routing.Instance.ValueString(),
 		}

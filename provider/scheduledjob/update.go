@@ -15,20 +15,19 @@ import (
 // Update sends what differs between state and plan, and nothing when the server sees no difference. A job is paused before anything
 // else changes and resumed after everything has, so that it never fires with one half of a change.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var config, plan, state model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	config := read(ctx, req.Config.Raw, &resp.Diagnostics)
+	plan := read(ctx, req.Plan.Raw, &resp.Diagnostics)
+	state := read(ctx, req.State.Raw, &resp.Diagnostics)
 	timeout, found := plan.Timeouts.Update(ctx, defaultTimeout)
 	resp.Diagnostics.Append(found...)
-	before, after := state.toAPI(ctx, &resp.Diagnostics), plan.toAPI(ctx, &resp.Diagnostics)
+	before, after := state.toAPI(&resp.Diagnostics), plan.toAPI(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	r.writeHandler(ctx, plan, config, &resp.Diagnostics)
+	r.writeHandler(plan, config, &resp.Diagnostics)
 	if !samePolicy(plan, state) {
 		resp.Diagnostics.Append(r.ensurePolicy(ctx, plan)...)
 	}
@@ -36,17 +35,17 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	fields := changedFields(before, after)
-	if state.hiddenVersion(ctx, &resp.Diagnostics) != plan.hiddenVersion(ctx, &resp.Diagnostics) {
+	if state.hiddenVersion(&resp.Diagnostics) != plan.hiddenVersion(&resp.Diagnostics) {
 		fields = appendNew(fields, targetField(after))
 	}
 	if state.State.ValueString() == updateFailed {
 		fields = allFields(after)
 	}
-	hidden := config.hiddenHeaders(ctx, &resp.Diagnostics)
+	hidden := config.hiddenHeaders(&resp.Diagnostics)
 	addHeaders(after, hidden)
 	live, verb, err := r.updateJob(ctx, plan, state, after, fields)
 	if err != nil {
-		resp.Diagnostics.Append(explain.Error(operation(ctx, verb, plan), err))
+		resp.Diagnostics.Append(explain.Error(operation(verb, plan), err))
 		return
 	}
 	if live != nil {
@@ -55,7 +54,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		plan.State = state.State
 	}
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	resp.State.Raw = plan.raw(ctx, &resp.Diagnostics)
 	rememberHidden(ctx, resp.Private, hidden, &resp.Diagnostics)
 	rememberPaused(ctx, resp.Private, config.Paused.ValueBool(), &resp.Diagnostics)
 }
