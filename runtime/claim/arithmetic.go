@@ -1,6 +1,9 @@
 package claim
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // The constants of the lease and retention rules, shared with the proofs at plan time.
 const (
@@ -17,6 +20,8 @@ const (
 	minRenewedLease   = 15 * time.Second
 	retentionSlack    = time.Hour
 	minDefaultRetains = 24 * time.Hour
+
+	lastSecond = 253402300799 // 9999-12-31T23:59:59Z
 )
 
 // Runtime is W, the longest an attempt may live: what is set, or the attempt deadline where nothing is.
@@ -35,7 +40,7 @@ func MinLease(deadline, runtime time.Duration, renew bool) time.Duration {
 		return minRenewedLease
 	}
 
-	return max(deadline, runtime) + minLeaseSlack
+	return sum(max(deadline, runtime), minLeaseSlack)
 }
 
 // DefaultLease is the lease where none is given: max(D, W) + 30 s, or 60 s when it is renewed. A zero runtime stands for the
@@ -45,14 +50,14 @@ func DefaultLease(deadline, runtime time.Duration, renew bool) time.Duration {
 		return renewedLease
 	}
 
-	return max(deadline, runtime) + leaseSlack
+	return sum(max(deadline, runtime), leaseSlack)
 }
 
 // Blocked is H, the longest that a dead attempt can keep others from the run: L without renewal, W + L with it. Runtime is W; with
 // renewal it must be given (see [Runtime]).
 func Blocked(lease, runtime time.Duration, renew bool) time.Duration {
 	if renew {
-		return runtime + lease
+		return sum(runtime, lease)
 	}
 
 	return lease
@@ -77,12 +82,23 @@ func RenewEvery(lease time.Duration) time.Duration { return lease / 3 }
 
 // MinRetention is how long a record must be kept at least after its run: retry horizon + H + 1 h.
 func MinRetention(horizon, blocked time.Duration) time.Duration {
-	return horizon + blocked + retentionSlack
+	return sum(sum(horizon, blocked), retentionSlack)
 }
 
 // DefaultRetention is how long a record is kept where nothing is given: twice the least, one day at least.
 func DefaultRetention(horizon, blocked time.Duration) time.Duration {
-	return max(minDefaultRetains, 2*MinRetention(horizon, blocked))
+	least := MinRetention(horizon, blocked)
+
+	return max(minDefaultRetains, sum(least, least))
+}
+
+// sum adds durations, which end after 292 years: there it stays.
+func sum(a, b time.Duration) time.Duration {
+	if a > 0 && b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+
+	return a + b
 }
 
 // ExpireAt is when a record stops to count: the latest of the store's time, the schedule time and the end of the lease, plus the
@@ -96,9 +112,8 @@ func ExpireAt(now, scheduleTime, leaseEnd time.Time, retention time.Duration) ti
 		}
 	}
 
-	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
-	if at = at.Add(retention); at.After(last) {
-		return last
+	if at = at.Add(retention); at.Unix() > lastSecond {
+		return time.Unix(lastSecond, 0).UTC()
 	}
 
 	return at

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -31,6 +32,10 @@ func TestLeaseArithmetic(t *testing.T) {
 		"recovery leaves room before a retry":  {Recovery, 10 * s},
 		"forced only further than the slack":   {ForcedSlack, 30 * s},
 		"margin without anything to go by":     {Margin(0, 0), 5 * s},
+		"retention for more than 146 years":    {DefaultRetention(200*365*24*time.Hour, 0), math.MaxInt64},
+		"least retention beyond all durations": {MinRetention(math.MaxInt64, 210*s), math.MaxInt64},
+		"blocked beyond all durations":         {Blocked(math.MaxInt64, math.MaxInt64, true), math.MaxInt64},
+		"lease beyond all durations":           {DefaultLease(math.MaxInt64, 0, false), math.MaxInt64},
 		"lease for a runtime under a deadline": {DefaultLease(180*s, 60*s, false), 210 * s},
 	}
 	for name, tt := range tests {

@@ -19,15 +19,15 @@ type Attempt struct {
 	ctx    workContext
 
 	// write is held by whoever writes the record: one renewal, transaction or end at a time. It guards rec, version, completed,
-	// lost and open. A channel, so that waiting for it can be given up.
-	write     chan struct{}
+	// lost and open.
+	write     turn
 	rec       Record
 	version   Version
-	completed bool
 	lost      *LostError
 	open      moment // before the first send of a renewal that may have been applied unseen; zero: there is none
 	concluded Status // what the end of the attempt was to be recorded as; empty: it was not written
-	uncounted bool   // and that it did not count
+	completed bool
+	uncounted bool // what was concluded does not count
 
 	guard *Attempt // the claim on the run's previous name, without which this one does not hold; nil: there is none
 
@@ -95,14 +95,17 @@ func (a *Attempt) result() []byte {
 
 // held is nil while the attempt holds its claim. It ends the work's context when it finds that it does not: after a suspend the
 // timers are late.
-func (a *Attempt) held() error {
+func (a *Attempt) held() error { return a.heldAt(a.c.clock.moment()) }
+
+// heldAt is held for a clock that was read just now.
+func (a *Attempt) heldAt(now moment) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	return a.heldLocked()
+	return a.heldLocked(now)
 }
 
-func (a *Attempt) heldLocked() error {
+func (a *Attempt) heldLocked(now moment) error {
 	if a.over != nil {
 		return a.over
 	}
@@ -110,8 +113,6 @@ func (a *Attempt) heldLocked() error {
 	if cause := a.ctx.ended(); cause != nil { // by its deadline, by shutdown, or lost
 		return cause
 	}
-
-	now := a.c.clock.moment()
 
 	switch {
 	case a.guard != nil && a.guard.held() != nil:
@@ -129,26 +130,25 @@ func (a *Attempt) heldLocked() error {
 	return a.over
 }
 
-// start makes the work's context, and arms the renewal: each third of the lease. Ctx is the delivery's, or that of the claim on the
-// previous name.
-func (a *Attempt) start(ctx context.Context) (context.Context, context.CancelFunc) {
-	a.ctx.end, a.ctx.why = a.limit.mono, ErrTimeout
-	if !a.p.Renew && (a.limit.isZero() || a.end.mono.Before(a.limit.mono)) {
-		a.ctx.end, a.ctx.why = a.end.mono, ErrLeaseEnded
+// deadline is when the work's context ends by itself, and the cause of that. Zero: it does not.
+func (a *Attempt) deadline() (time.Time, error) {
+	if !a.p.Renew && (a.limit.isZero() || a.end.mono.Before(a.limit.mono)) { // only renewals move the end
+		return a.end.mono, ErrLeaseEnded
 	}
 
-	if a.guard == nil {
-		return &a.ctx, a.release
-	}
-
-	unfollow := context.AfterFunc(ctx, func() { a.ctx.cancel(context.Cause(ctx)) })
-
-	return &a.ctx, func() { unfollow(); a.release() }
+	return a.limit.mono, ErrTimeout
 }
 
-func (a *Attempt) release() { a.ctx.cancel(ErrReturned) }
+// start lets the work's context follow ctx until unfollow: that of the claim on the previous name, if there is one.
+func (a *Attempt) start(ctx context.Context) (unfollow func() bool) {
+	if a.guard == nil {
+		return func() bool { return true }
+	}
 
-// arm starts the renewals.
+	return context.AfterFunc(ctx, func() { a.ctx.cancel(context.Cause(ctx)) })
+}
+
+// arm starts the renewals: each third of the lease.
 func (a *Attempt) arm() {
 	if !a.p.Renew {
 		return
@@ -191,7 +191,7 @@ func (a *Attempt) renew() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.heldLocked() == nil {
+	if a.heldLocked(a.c.clock.moment()) == nil {
 		a.renewer.Reset(again)
 	}
 }
@@ -200,13 +200,10 @@ func (a *Attempt) renew() {
 func (a *Attempt) tryRenew() time.Duration {
 	soon := a.p.Lease / 10
 
-	select {
-	case a.write <- struct{}{}:
-	default:
+	if !a.write.try() {
 		return soon
 	}
-
-	defer func() { <-a.write }()
+	defer a.write.give()
 
 	if a.held() != nil {
 		return soon
@@ -227,12 +224,9 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 	left := sent.until(a.end)
 	a.mu.Unlock()
 
-	ctx := withBudget(a.base, min(a.c.timeout, left))
-	defer ctx.cancel()
-
-	err := a.settle(ctx, a.p.renewed)
+	err := a.settle(a.base, sent, min(a.c.timeout, left), a.p.renewed)
 	event := Event{Kind: EventRenewed, Duration: a.c.clock.moment().mono.Sub(sent.mono), Err: err}
-	a.c.observe(ctx, a.event(event))
+	a.c.observe(a.base, a.event(event))
 
 	var lost *LostError
 

@@ -18,14 +18,13 @@ type budget struct {
 	over  bool // cancelled
 }
 
-// withBudget returns a context that ends after d, or with its parent. The caller cancels it in the end.
-func withBudget(parent context.Context, d time.Duration) *budget {
-	b := &budget{parent: parent, end: time.Now().Add(d)}
-	if end, ok := parent.Deadline(); ok && end.Before(b.end) {
-		b.end = end
+// withBudget returns a context that ends at a time, or with its parent. The caller cancels it in the end.
+func withBudget(parent context.Context, end time.Time) *budget {
+	if sooner, ok := parent.Deadline(); ok && sooner.Before(end) {
+		end = sooner
 	}
 
-	return b
+	return &budget{parent: parent, end: end}
 }
 
 func (b *budget) cancel() {

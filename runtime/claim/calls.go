@@ -14,18 +14,28 @@ const (
 
 // The calls to the store: each under its own deadline, its answer compared with the clock, its failure observed.
 
-func (c *Claimer) insert(ctx context.Context, id string, r Record) (Snapshot, bool, error) {
-	return c.call(ctx, verbInsert, id, "", r)
-}
+// write is an insert, or a swap of the version old. Sent is the moment of it.
+func (c *Claimer) write(ctx context.Context, sent moment, limit time.Duration, id string, old Version, r Record) (answer, error) {
+	verb := verbSwap
+	if old == "" {
+		verb = verbInsert
+	}
 
-func (c *Claimer) swap(ctx context.Context, id string, old Version, r Record) (Snapshot, bool, error) {
-	return c.call(ctx, verbSwap, id, old, r)
+	return c.call(ctx, sent, limit, verb, id, old, r)
 }
 
 func (c *Claimer) get(ctx context.Context, id string) (Snapshot, error) {
-	snap, _, err := c.call(ctx, verbGet, id, "", Record{})
+	a, err := c.call(ctx, c.clock.moment(), c.timeout, verbGet, id, "", Record{})
 
-	return snap, err
+	return a.Snapshot, err
+}
+
+// answer is what the store said, and when that was received.
+type answer struct {
+	Snapshot
+
+	ok       bool
+	received moment
 }
 
 const (
@@ -34,36 +44,36 @@ const (
 	verbGet    = "get"
 )
 
-func (c *Claimer) call(ctx context.Context, verb, id string, old Version, r Record) (snap Snapshot, ok bool, err error) {
-	sent := c.clock.moment()
+func (c *Claimer) call(
+	ctx context.Context, sent moment, limit time.Duration, verb, id string, old Version, r Record,
+) (a answer, err error) {
+	if end, limited := ctx.Deadline(); !limited || end.Sub(sent.mono) > limit {
+		limited := withBudget(ctx, sent.mono.Add(limit))
+		defer limited.cancel()
 
-	if end, limited := ctx.Deadline(); !limited || end.Sub(sent.mono) > c.timeout {
-		limit := withBudget(ctx, c.timeout)
-		defer limit.cancel()
-
-		ctx = limit
+		ctx = limited
 	}
 
 	switch verb {
 	case verbInsert:
-		snap, ok, err = c.backend.Insert(ctx, id, r)
+		a.Snapshot, a.ok, err = c.backend.Insert(ctx, id, r)
 	case verbSwap:
-		snap, ok, err = c.backend.Swap(ctx, id, old, r)
+		a.Snapshot, a.ok, err = c.backend.Swap(ctx, id, old, r)
 	default:
-		snap, err = c.backend.Get(ctx, id)
+		a.Snapshot, err = c.backend.Get(ctx, id)
 	}
 
-	received := c.clock.moment()
+	a.received = c.clock.moment()
 
 	if err == nil || errors.Is(err, ErrNotFound) {
-		c.clock.learn(snap.Now, sent, received)
+		c.clock.learn(a.Now, sent, a.received)
 
-		return snap, ok, err //nolint:wrapcheck // it is wrapped where it is known what the call was for
+		return a, err //nolint:wrapcheck // it is wrapped where it is known what the call was for
 	}
 
-	c.observe(ctx, Event{Kind: EventStoreError, Verb: verb, ID: id, Duration: received.mono.Sub(sent.mono), Err: err})
+	c.observe(ctx, Event{Kind: EventStoreError, Verb: verb, ID: id, Duration: a.received.mono.Sub(sent.mono), Err: err})
 
-	return Snapshot{}, false, err //nolint:wrapcheck // as above
+	return answer{received: a.received}, err //nolint:wrapcheck // as above
 }
 
 // readBack reads what became of a write that returned an error, trying until ctx ends. The zero Version: nothing is there.

@@ -22,6 +22,7 @@ type claiming struct {
 	guard   *Attempt        // the claim on the previous name
 	before  bool            // it is the previous name that is claimed: nobody is told
 	next    Record          // what it was to write
+	seen    moment          // when the latest answer was received
 }
 
 // run claims the run, or says why not. One insert when nothing is there; what is there otherwise is decided upon, and decided anew
@@ -30,14 +31,19 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 	detached := context.WithoutCancel(ctx)
 	w.base = detached
 
-	limited := withBudget(detached, w.c.timeout)
+	now := w.began
+	if w.guard != nil { // the claim on the previous name has taken its time since
+		now = w.c.clock.moment()
+	}
+
+	limited := withBudget(detached, now.mono.Add(w.c.timeout))
 	defer limited.cancel()
 
 	ctx = limited
 	d := decide(Snapshot{}, w.p)
 
-	for lost := 0; ; {
-		won, err := w.attempt(ctx, d)
+	for lost := 0; ; now = w.c.clock.moment() {
+		won, err := w.attempt(ctx, now, d)
 		if err != nil {
 			return nil, w.unresolved(detached, err)
 		}
@@ -74,24 +80,21 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 }
 
 // attempt writes what was decided and takes in what is there afterwards. An error: not to be learned in time.
-func (w *claiming) attempt(ctx context.Context, d decision) (won bool, err error) {
+func (w *claiming) attempt(ctx context.Context, now moment, d decision) (won bool, err error) {
 	if d.action == actMark {
 		w.next = w.p.marked(w.snap, d.status)
 	} else {
-		w.next = w.p.claimed(w.snap.Record, d, w.id, w.c.holder, w.c.clock.store())
+		w.next = w.p.claimed(w.snap.Record, d, w.id, w.c.holder, w.c.clock.store(now))
 	}
 
 	w.old = w.snap.Version
 	if !w.pending {
-		w.sent = w.c.clock.moment()
+		w.sent = now
 	}
 
-	var snap Snapshot
-	if w.old == "" {
-		snap, won, err = w.c.insert(ctx, w.p.ID, w.next)
-	} else {
-		snap, won, err = w.c.swap(ctx, w.p.ID, w.old, w.next)
-	}
+	got, err := w.c.write(ctx, now, w.c.timeout, w.p.ID, w.old, w.next)
+	snap, won := got.Snapshot, got.ok
+	w.seen = got.received
 
 	if err != nil {
 		w.pending, won = true, false
@@ -99,6 +102,8 @@ func (w *claiming) attempt(ctx context.Context, d decision) (won bool, err error
 		if snap, err = w.c.readBack(ctx, w.p.ID, err); err != nil {
 			return false, err
 		}
+
+		w.seen = w.c.clock.moment()
 	}
 
 	if won {
@@ -150,10 +155,10 @@ func (w *claiming) won(ctx context.Context, d decision) *Attempt {
 
 func (w *claiming) holder() *Attempt {
 	a := &Attempt{
-		c: w.c, p: w.p, id: w.id, number: w.snap.Attempt, write: make(chan struct{}, 1), rec: w.snap.Record,
+		c: w.c, p: w.p, id: w.id, number: w.snap.Attempt, rec: w.snap.Record,
 		version: w.snap.Version, base: w.base, guard: w.guard,
 	}
-	a.ctx.base, a.ctx.attempt = w.base, a
+	a.ctx.attempt = a
 
 	if life := Runtime(w.p.Deadline, w.p.Runtime); life > 0 {
 		a.limit = w.began.add(life - w.began.since(w.p.Arrived))
@@ -169,10 +174,7 @@ func (w *claiming) holder() *Attempt {
 func (w *claiming) withdraw(ctx context.Context, outcome Outcome, cause error) Result {
 	a := w.holder()
 
-	limited := withBudget(ctx, w.c.timeout)
-	defer limited.cancel()
-
-	err := a.settle(limited, w.p.withdrawn)
+	err := a.settle(ctx, w.c.clock.moment(), w.c.timeout, w.p.withdrawn)
 	if err == nil || errors.Is(err, ErrLost) {
 		return Result{Outcome: outcome, Record: a.rec, Err: cause}
 	}
@@ -219,7 +221,7 @@ func (w *claiming) giveBack() {
 
 // released reports whether nothing is left of the claim, or can still come.
 func (w *claiming) released() bool {
-	ctx := withBudget(w.c.background, w.c.timeout)
+	ctx := withBudget(w.c.background, time.Now().Add(w.c.timeout))
 	defer ctx.cancel()
 
 	snap, err := w.c.get(ctx, w.p.ID)
@@ -230,7 +232,7 @@ func (w *claiming) released() bool {
 	case snap.AttemptID == w.next.AttemptID && snap.Status == StatusInProgress:
 		w.snap = snap
 
-		err := w.holder().settle(ctx, w.p.withdrawn)
+		err := w.holder().settle(ctx, w.c.clock.moment(), w.c.timeout, w.p.withdrawn)
 
 		return err == nil || errors.Is(err, ErrLost)
 	default: // not there: it may still come, unless what it was to replace has gone; a process that ends waits no longer for it

@@ -56,15 +56,21 @@ func (c *Claimer) Do(ctx context.Context, p Proposal, work func(context.Context)
 
 // run does the work of a claim that was won, and records its end.
 func (a *Attempt) run(ctx context.Context, w *claiming, work func(context.Context) error) (res Result) {
-	ctx, release := a.start(ctx)
-	defer release()
+	unfollow := a.start(ctx)
+	defer unfollow()
+	defer a.ctx.cancel(ErrReturned)
 
 	if !a.c.hold(a) {
 		return w.withdraw(a.base, OutcomeUnavailable, ErrShutdown)
 	}
 	defer a.c.drop(a)
 
-	if err := a.held(); err != nil { // the claim took longer than there was time
+	now := w.seen
+	if a.c.watch != nil { // which may have taken its time
+		now = a.c.clock.moment()
+	}
+
+	if err := a.heldAt(now); err != nil { // the claim took longer than there was time
 		return w.withdraw(a.base, OutcomeUnavailable, err)
 	}
 
@@ -73,11 +79,15 @@ func (a *Attempt) run(ctx context.Context, w *claiming, work func(context.Contex
 	e := ended{err: errGoexit}
 
 	defer func() { // also when the work ends its goroutine, by which nothing after the call is reached
-		res = a.finish(e)
+		now := a.c.clock.moment()
+		if !errors.Is(e.err, errGoexit) {
+			e.cause = a.heldAt(now)
+		}
+
+		res = a.finish(e, now)
 	}()
 
-	e = call(ctx, work)
-	e.cause = a.held()
+	e = call(&a.ctx, work)
 
 	return res
 }
@@ -98,21 +108,23 @@ func call(ctx context.Context, work func(context.Context) error) (e ended) {
 }
 
 // finish records how the work ended. Whatever it returns, its own completion in a transaction stands.
-func (a *Attempt) finish(e ended) Result {
+func (a *Attempt) finish(e ended, now moment) Result {
 	a.disarm()
 	a.ctx.cancel(ErrReturned)
 
-	ctx := withBudget(a.base, finishTries*a.c.timeout)
-	defer ctx.cancel()
+	limit := finishTries * a.c.timeout
 
-	select {
-	case a.write <- struct{}{}:
-	default: // a renewal or a transaction is still under way
-		select {
-		case a.write <- struct{}{}:
-		case <-ctx.Done():
+	if !a.write.try() { // a renewal or a transaction is still under way
+		waiting := withBudget(a.base, now.mono.Add(limit))
+		defer waiting.cancel()
+
+		if !a.write.take(waiting.Done(), nil) {
 			return Result{Outcome: OutcomeUnrecorded, Attempt: a.number, AttemptID: a.id, Err: errors.Join(e.err, errUnending)}
 		}
+
+		waited := a.c.clock.moment()
+		limit -= waited.mono.Sub(now.mono)
+		now = waited
 	}
 
 	if a.completed {
@@ -120,12 +132,12 @@ func (a *Attempt) finish(e ended) Result {
 	}
 
 	if a.lost != nil {
-		return a.afterLoss(ctx, e)
+		return a.afterLoss(e)
 	}
 
 	status, counted := conclude(e, a.rec, a.p)
 	a.concluded, a.uncounted = status, counted < a.rec.Counted
-	err := a.settle(ctx, a.ending(status, counted, lastWord(e.err)))
+	err := a.settle(a.base, now, limit, a.ending(status, counted, lastWord(e.err)))
 
 	if err == nil && status == StatusCompleted { // before what follows costs anything
 		return a.executed(e)

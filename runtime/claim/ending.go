@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"context"
 	"errors"
 	"time"
 )
@@ -30,8 +29,8 @@ func (a *Attempt) executed(e ended) Result {
 }
 
 // afterLoss: a renewal or a transaction found the claim lost while the work ran. What is there by now is the answer.
-func (a *Attempt) afterLoss(ctx context.Context, e ended) Result {
-	snap, err := a.c.get(ctx, a.p.ID)
+func (a *Attempt) afterLoss(e ended) Result {
+	snap, err := a.c.get(a.base, a.p.ID)
 
 	switch {
 	case errors.Is(err, ErrNotFound):

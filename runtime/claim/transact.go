@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // transactTries is how often a transaction that conflicted, or whose commit did not come through, is run.
@@ -38,7 +39,7 @@ func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context,
 	if err := a.acquire(ctx); err != nil {
 		return err
 	}
-	defer func() { <-a.write }()
+	defer a.write.give()
 
 	for try := 1; ; try++ {
 		if a.completed {
@@ -57,7 +58,7 @@ func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context,
 			return err
 		}
 
-		next := a.ending(StatusCompleted, a.rec.Counted, nil)(a.rec, a.c.clock.store())
+		next := a.ending(StatusCompleted, a.rec.Counted, nil)(a.rec, a.c.clock.store(a.c.clock.moment()))
 
 		t := Transition{ID: a.p.ID, Old: a.version, New: next, attempt: a}
 
@@ -88,20 +89,21 @@ func (a *Attempt) acquire(ctx context.Context) error {
 		return err
 	}
 
-	select {
-	case a.write <- struct{}{}:
+	if a.write.try() || a.write.take(a.ctx.Done(), ctx.Done()) {
 		return nil
-	case <-a.ctx.Done():
-		return a.ctx.ended()
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+
+	if err := a.held(); err != nil {
+		return err
+	}
+
+	return context.Cause(ctx)
 }
 
 // committed reads back what became of a transaction that returned an error. Nil: it happened, and the attempt is completed, or it
 // did not and may be run again on the version that is there.
 func (a *Attempt) committed(next Record, cause error) error {
-	ctx := withBudget(a.base, a.c.timeout)
+	ctx := withBudget(a.base, time.Now().Add(a.c.timeout))
 	defer ctx.cancel()
 
 	snap, err := a.c.readBack(ctx, a.p.ID, cause)

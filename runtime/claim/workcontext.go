@@ -9,17 +9,21 @@ import (
 // workContext is the context that work gets: detached from the connection, ended with a cause by shutdown, loss, the end of the lease
 // or W. What waiting for its end takes is made when somebody waits.
 type workContext struct {
-	base    context.Context //nolint:containedctx // the delivery's values, without its end
 	attempt *Attempt
-	end     time.Time // zero: it has no deadline
-	why     error     // the cause at the end
 
-	mu     sync.Mutex
-	live   context.Context //nolint:containedctx // what is waited for; nil: nobody has
+	mu    sync.Mutex
+	live  *waiting // nil: nobody has waited
+	cause error    // why it was cancelled
+}
+
+// waiting is what waiting for the end of a work's context takes.
+type waiting struct {
+	ctx    context.Context //nolint:containedctx // what is waited for
 	stop   context.CancelCauseFunc
+	end    time.Time          // the deadline; zero: it has none
+	why    error              // the cause at the deadline
 	timer  context.CancelFunc // of the deadline; nil: it has none
-	ticker *time.Timer        // looks at the wall clock while somebody waits
-	cause  error              // why it was cancelled
+	ticker *time.Timer        // looks at the wall clock
 }
 
 // cancel ends the context. The first cause counts.
@@ -30,23 +34,23 @@ func (w *workContext) cancel(cause error) {
 		w.cause = cause
 	}
 
-	live, cause := w.live != nil, w.cause
+	live, cause := w.live, w.cause
 	w.mu.Unlock()
 
-	if !live {
+	if live == nil {
 		return
 	}
 
-	w.ticker.Stop()
+	live.ticker.Stop()
 
-	if w.timer != nil && cause == w.why && !time.Now().Before(w.end) {
+	if live.timer != nil && cause == live.why && !time.Now().Before(live.end) {
 		return // its own timer ends it at this moment, as a deadline that is exceeded
 	}
 
-	w.stop(cause)
+	live.stop(cause)
 
-	if w.timer != nil {
-		w.timer() // ended already; the timer goes
+	if live.timer != nil {
+		live.timer() // ended already; the timer goes
 	}
 }
 
@@ -56,14 +60,14 @@ func (w *workContext) ended() error {
 	defer w.mu.Unlock()
 
 	if w.live != nil {
-		return context.Cause(w.live)
+		return context.Cause(w.live.ctx)
 	}
 
 	return w.cause
 }
 
 // alive makes what can be waited for.
-func (w *workContext) alive() context.Context {
+func (w *workContext) alive() *waiting {
 	next := w.attempt.nextTick() // before the lock: the attempt's own comes first
 
 	w.mu.Lock()
@@ -73,19 +77,22 @@ func (w *workContext) alive() context.Context {
 		return w.live
 	}
 
-	w.live, w.stop = context.WithCancelCause(w.base)
+	live := new(waiting)
+	live.ctx, live.stop = context.WithCancelCause(w.attempt.base)
 
-	if !w.end.IsZero() {
-		w.live, w.timer = context.WithDeadlineCause(w.live, w.end, w.why)
+	if live.end, live.why = w.attempt.deadline(); !live.end.IsZero() {
+		live.ctx, live.timer = context.WithDeadlineCause(live.ctx, live.end, live.why)
 	}
 
-	w.ticker = time.AfterFunc(next, w.tick)
+	live.ticker = time.AfterFunc(next, w.tick)
 	if w.cause != nil {
-		w.ticker.Stop()
-		w.stop(w.cause)
+		live.ticker.Stop()
+		live.stop(w.cause)
 	}
 
-	return w.live
+	w.live = live
+
+	return live
 }
 
 // tick looks once a second, and at the end, whether the attempt still holds: after a suspend the timers are late.
@@ -100,15 +107,19 @@ func (w *workContext) tick() {
 	defer w.mu.Unlock()
 
 	if w.cause == nil {
-		w.ticker.Reset(next)
+		w.live.ticker.Reset(next)
 	}
 }
 
 // Deadline implements context.Context.
-func (w *workContext) Deadline() (time.Time, bool) { return w.end, !w.end.IsZero() }
+func (w *workContext) Deadline() (time.Time, bool) {
+	end, _ := w.attempt.deadline()
+
+	return end, !end.IsZero()
+}
 
 // Done implements context.Context.
-func (w *workContext) Done() <-chan struct{} { return w.alive().Done() }
+func (w *workContext) Done() <-chan struct{} { return w.alive().ctx.Done() }
 
 // Err implements context.Context.
 func (w *workContext) Err() error {
@@ -116,7 +127,7 @@ func (w *workContext) Err() error {
 		return nil
 	}
 
-	return w.alive().Err()
+	return w.alive().ctx.Err()
 }
 
 // Value implements context.Context. context.Cause, and contexts made of this one, find by it what they end with, once it has ended or
@@ -135,8 +146,8 @@ func (w *workContext) Value(key any) any {
 	}
 
 	if live != nil {
-		return live.Value(key)
+		return live.ctx.Value(key)
 	}
 
-	return w.base.Value(key)
+	return w.attempt.base.Value(key)
 }

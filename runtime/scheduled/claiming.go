@@ -11,7 +11,7 @@ import (
 // served is what became of a delivery.
 type served struct {
 	claim.Result
-	run run.Run
+	run *run.Run
 }
 
 // claimAndWait claims the run. Under the policy wait, a delivery that meets a live lease is held until the outcome is known, the
@@ -54,56 +54,57 @@ func (h *Handler) sleep(ctx context.Context, d time.Duration) bool {
 // claim decides whether the run is forced, by the store's clock, and claims it under the name that follows. The local clock, as far
 // as it is known to be wrong corrected, only decides which way to try first.
 func (h *Handler) claim(ctx context.Context, d *delivery) served {
-	at := d.identity.ScheduleTime
+	at := d.run.ScheduleTime
 	moved := !d.clock.IsZero()
 	now := h.cfg.Now().Add(h.claimer.Offset())
 	if moved {
 		now = d.clock.Add(time.Since(d.arrived))
 	}
 	forced := claim.Forced(at, now)
-	before := h.before.of(d.identity.Job, now)
+	before := h.before.of(d.run.Job, now)
 	if d.forced { // and waited since: its schedule time has come near, which does not make it the scheduled run
 		return h.claimForced(ctx, d, before)
 	}
-	apart := d.terms.Forced != run.ForcedSkipNext || before.apart()
+	d.apart = d.terms.Forced != run.ForcedSkipNext || before.apart()
 
-	if forced && apart && !moved {
-		way, err := d.way(true)
-		if err != nil {
-			return unavailable(way, err)
+	if forced && d.apart && !moved {
+		if err := d.name(true); err != nil {
+			return d.unavailable(err)
 		}
-		stored, err := h.claimer.Now(ctx, way.ID)
+		stored, err := h.claimer.Now(ctx, d.run.ID)
 		if err != nil {
-			return unavailable(way, err)
+			return d.unavailable(err)
 		}
-		forced = claim.Forced(at, stored)
+		if forced = claim.Forced(at, stored); !forced {
+			if err := d.name(false); err != nil {
+				return d.unavailable(err)
+			}
+		}
 	}
-	if forced && apart {
+	if forced && d.apart {
 		return h.claimForced(ctx, d, before)
 	}
 
-	way := d.plain
-	way.Forced = forced
-	p := d.proposal(way)
-	if err := h.before.add(&p, before, d.identity, false); err != nil {
-		return unavailable(way, err)
+	p := d.proposal()
+	if err := h.before.add(&p, before, d.run.Identity, false); err != nil {
+		return d.unavailable(err)
 	}
 	if !moved {
-		p.Admit = func(stored time.Time) bool {
-			forced := claim.Forced(at, stored)
-			if apart {
-				way.Forced = false
-				return !forced
-			}
-			way.Forced = forced
-			return true
-		}
+		p.Admit = d.admit
 	}
-	result := h.claimer.Do(ctx, p, d.do(&way, p.Previous))
+	d.run.Forced = forced
+	result := h.do(ctx, d, p)
 	if result.Outcome == claim.OutcomeNotAdmitted {
 		return h.claimForced(ctx, d, before)
 	}
-	return served{Result: result, run: way}
+	return served{Result: result, run: &d.run}
+}
+
+// admit takes the store's word for whether the run is forced, and refuses one that has a name of its own.
+func (d *delivery) admit(stored time.Time) bool {
+	forced := claim.Forced(d.run.ScheduleTime, stored)
+	d.run.Forced = forced && !d.apart
+	return !forced || !d.apart
 }
 
 // claimForced takes the way of a run that the store's clock calls forced.
@@ -111,44 +112,54 @@ func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) 
 	d.forced = true
 	// Under skip_next it has the name, and the record, of the scheduled run; only its previous name is one of its own.
 	separate := d.terms.Forced != run.ForcedSkipNext
-	way, err := d.way(separate)
-	if err != nil {
-		return unavailable(way, err)
+	if err := d.name(separate); err != nil {
+		return d.unavailable(err)
 	}
-	way.Forced = true
+	d.run.Forced = true
 	if d.terms.Forced == run.ForcedReject {
-		return served{Result: claim.Result{Outcome: claim.OutcomeRejected}, run: way}
+		return served{Result: claim.Result{Outcome: claim.OutcomeRejected}, run: &d.run}
 	}
-	p := d.proposal(way)
+	p := d.proposal()
 	if separate {
 		p.Horizon = d.terms.Horizon
 	}
-	if err := h.before.add(&p, before, d.identity, true); err != nil {
-		return unavailable(way, err)
+	if err := h.before.add(&p, before, d.run.Identity, true); err != nil {
+		return d.unavailable(err)
 	}
 	if p.Previous != nil && before.apart() {
 		p.Previous.Horizon = d.terms.Horizon
 	}
-	return served{Result: h.claimer.Do(ctx, p, d.do(&way, p.Previous)), run: way}
+	return served{Result: h.do(ctx, d, p), run: &d.run}
 }
 
-func unavailable(r run.Run, err error) served {
-	return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}, run: r}
+// do claims the run and does its work.
+func (h *Handler) do(ctx context.Context, d *delivery, p claim.Proposal) claim.Result {
+	d.previous = p.Previous
+	d.run.PreviousID, d.run.PreviousTime, d.run.Attempt = "", time.Time{}, 0
+	return h.claimer.Do(ctx, p, d.do)
 }
 
-// way names the run, kept apart or not.
-func (d *delivery) way(forced bool) (run.Run, error) {
-	identity := d.identity
-	identity.Forced = forced
+func (d *delivery) unavailable(err error) served {
+	return served{Result: claim.Result{Outcome: claim.OutcomeUnavailable, Err: err}, run: &d.run}
+}
+
+// name names the run, kept apart or not.
+func (d *delivery) name(forced bool) error {
+	d.run.Forced = forced
+	identity := d.run.Identity
+	if identity.Format != run.FormatSample {
+		identity.RawTime = "" // it has been read already, and the name does not hold it
+	}
 	name, err := identity.Name()
 	if err != nil {
-		return run.Run{}, err
+		return err
 	}
-	return run.Run{Identity: identity, Name: name, ID: run.ID(name)}, nil
+	d.run.Name, d.run.ID = name, run.ID(name)
+	return nil
 }
 
-func (d *delivery) proposal(r run.Run) claim.Proposal {
-	t := d.terms
+func (d *delivery) proposal() claim.Proposal {
+	t, r := d.terms, &d.run
 	return claim.Proposal{
 		ID: r.ID, Run: r.Name, ScheduleTime: r.ScheduleTime, Arrived: d.arrived,
 		Deadline: t.Deadline, Runtime: t.Timeout, Lease: t.Lease, Renew: t.Renew, Retention: t.Retention,
@@ -157,15 +168,14 @@ func (d *delivery) proposal(r run.Run) claim.Proposal {
 }
 
 // do is the work as the Claimer calls it: with the run, which is complete only now, and from the context.
-func (d *delivery) do(r *run.Run, previous *claim.Previous) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if previous != nil && previous.ID != r.ID {
-			r.PreviousID = previous.ID
-		}
-		if attempt, ok := claim.FromContext(ctx); ok {
-			r.Attempt = attempt.Number()
-		}
-		r.PreviousTime = d.terms.previous(r.ScheduleTime)
-		return d.work(run.NewContext(ctx, *r), *r)
+func (d *delivery) do(ctx context.Context) error {
+	r := &d.run
+	if d.previous != nil && d.previous.ID != r.ID {
+		r.PreviousID = d.previous.ID
 	}
+	if attempt, ok := claim.FromContext(ctx); ok {
+		r.Attempt = attempt.Number()
+	}
+	r.PreviousTime = d.terms.previous(r.ScheduleTime)
+	return d.work(run.NewContext(ctx, *r), *r)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
@@ -53,9 +54,10 @@ type delivery struct {
 	terms   *terms
 	clock   time.Time // the local cloud's moved clock at arrival; zero: none
 	forced  bool      // the store's clock has called it forced
-	// identity of the run, plain: Forced is not decided yet. Its name, unless it has no schedule time, is in plain.
-	identity run.Identity
-	plain    run.Run
+	apart   bool      // its terms tell forced runs from scheduled ones
+	// run as it is served. It has no name when it has no schedule time, and that of the scheduled run until it is found to be forced.
+	run      run.Run
+	previous *claim.Previous // the name that is claimed beside that of the run; nil: none
 }
 
 // read takes in everything that a delivery says, in the order in which it may be believed.
@@ -69,32 +71,32 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time
 	if err := found.readScheduler(); err != nil {
 		return d, err
 	}
-	if d.identity.Job, err = found.readJob(); err != nil {
+	if d.run.Job, err = found.readJob(); err != nil {
 		return d, err
 	}
-	if d.identity.ScheduleTime, d.identity.RawTime, err = found.readTime(); err != nil {
+	if d.run.ScheduleTime, d.run.RawTime, err = found.readTime(); err != nil {
 		return d, err
 	}
 	if d.clock, err = found.readClock(h.cfg.LocalCloud, r); err != nil {
 		return d, err
 	}
-	if d.identity.Project, err = projectPlace().find(r, found.project, h.cfg.Project); err != nil {
+	if d.run.Project, err = projectPlace().find(r, found.project, h.cfg.Project); err != nil {
 		return d, err
 	}
-	if d.identity.Region, err = regionPlace().find(r, found.region, h.cfg.Region); err != nil {
+	if d.run.Region, err = regionPlace().find(r, found.region, h.cfg.Region); err != nil {
 		return d, err
 	}
-	if err := checkProject(c, d.identity.Project); err != nil {
+	if err := checkProject(c, d.run.Project); err != nil {
 		return d, err
 	}
-	if d.work, err = h.workOf(d.identity.Job); err != nil {
+	if d.work, err = h.workOf(d.run.Job); err != nil {
 		return d, err
 	}
 	if err := d.agree(h, found.policy); err != nil {
 		return d, err
 	}
-	if !d.identity.ScheduleTime.IsZero() {
-		if d.plain, err = d.way(false); err != nil {
+	if !d.run.ScheduleTime.IsZero() {
+		if err := d.name(false); err != nil {
 			return d, bad(err.Error(), "send what names the run")
 		}
 	}
@@ -117,14 +119,14 @@ func (d *delivery) agree(h *Handler, policy []string) error {
 			}
 		}
 	}
-	d.identity.Scope, d.identity.Format = d.terms.Scope, d.terms.Format
+	d.run.Scope, d.run.Format = d.terms.Scope, d.terms.Format
 	named := d.terms.Scope == "" && d.terms.Format != run.FormatSample
 	switch {
-	case named && d.identity.Project == "":
+	case named && d.run.Project == "":
 		return projectPlace().missing()
-	case named && d.identity.Region == "":
+	case named && d.run.Region == "":
 		return regionPlace().missing()
-	case d.identity.ScheduleTime.IsZero() && !h.cfg.RunWithoutScheduleTime:
+	case d.run.ScheduleTime.IsZero() && !h.cfg.RunWithoutScheduleTime:
 		return bad("header "+run.HeaderScheduleTime+" is missing, so that the run cannot be told from others",
 			"use a unix-cron schedule and do not force the run, or let the handler run without a schedule time, unguarded")
 	}

@@ -20,6 +20,7 @@ type Handler struct {
 	limits   limits
 	own      *terms
 	policies termsCache
+	texts    sync.Pool // of *[]byte: replies that were sent
 
 	mu        sync.Mutex
 	closing   chan struct{}
@@ -77,7 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.purge(ctx)
 	ctx = context.WithValue(ctx, deliveryKey{}, d)
-	if d.identity.ScheduleTime.IsZero() {
+	if d.run.ScheduleTime.IsZero() {
 		h.answer(ctx, w, d, h.runUnguarded(ctx, d))
 		return
 	}

@@ -107,6 +107,9 @@ func (t trace) attrs(project string) []slog.Attr {
 
 // withTrace keeps the trace that the headers name, if they name one: traceparent (W3C), else Google's X-Cloud-Trace-Context.
 func withTrace(ctx context.Context, h http.Header) context.Context {
+	if len(h["Traceparent"]) == 0 && len(h["X-Cloud-Trace-Context"]) == 0 {
+		return ctx
+	}
 	t, ok := parseTraceparent(h.Get("Traceparent"))
 	if !ok {
 		t, ok = parseCloudTrace(h.Get("X-Cloud-Trace-Context"))

@@ -95,14 +95,13 @@ func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, d *delivery
 	b := body{Detail: v.detail, Mend: v.mend, Run: s.run.Name, RunID: s.run.ID, Attempt: s.Attempt}
 	if s.Outcome != claim.OutcomeUnavailable {
 		b.Outcome = s.Outcome
-		w.Header().Set(run.HeaderOutcome, string(s.Outcome))
 	}
 	if s.RetryAfter > 0 {
 		seconds := (s.RetryAfter + time.Second - 1) / time.Second
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
 	h.log(ctx, d, s, v)
-	send(w, v.status, b)
+	h.send(w, v.status, b)
 }
 
 func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
@@ -110,7 +109,7 @@ func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("job", d.identity.Job),
+		slog.String("job", d.run.Job),
 		slog.String("run", s.run.Name),
 		slog.String("run_id", s.run.ID),
 		slog.String("outcome", string(s.Outcome)),
@@ -136,7 +135,7 @@ func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, d *delivery
 	}
 	attrs := []slog.Attr{slog.Int("status", r.status), slog.String("reason", r.reason), slog.String("mend", r.mend)}
 	if d != nil {
-		attrs = append(attrs, slog.String("job", d.identity.Job), slog.String("caller", d.caller.Email))
+		attrs = append(attrs, slog.String("job", d.run.Job), slog.String("caller", d.caller.Email))
 	}
 	if r.err != nil {
 		attrs = append(attrs, slog.String("error", r.err.Error()))
@@ -145,21 +144,29 @@ func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, d *delivery
 	if r.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	send(w, r.status, body{Detail: r.reason, Mend: r.mend})
+	h.send(w, r.status, body{Detail: r.reason, Mend: r.mend})
 }
 
-func send(w http.ResponseWriter, status int, b body) {
+func (h *Handler) send(w http.ResponseWriter, status int, b body) {
 	kind := "application/json"
 	if status >= http.StatusBadRequest {
 		kind = "application/problem+json"
 		b.Title, b.Status = http.StatusText(status), status
 	}
-	text := make([]byte, 0, 512)
-	text = append(b.appendJSON(text), '\n')
-	values := [...]string{kind, "nosniff"} // one allocation for all; a slice of its own for each, which can be appended to
-	w.Header()["Content-Type"] = values[0:1:1]
-	w.Header()["X-Content-Type-Options"] = values[1:2:2]
+	text, used := h.texts.Get().(*[]byte)
+	if !used {
+		text = new([]byte)
+	}
+	defer h.texts.Put(text)
+	*text = append(b.appendJSON((*text)[:0]), '\n')
+	values := [...]string{kind, "nosniff", string(b.Outcome)} // one allocation for all; a slice for each, which can be appended to
+	header := w.Header()
+	header["Content-Type"] = values[0:1:1]
+	header["X-Content-Type-Options"] = values[1:2:2]
+	if b.Outcome != "" {
+		header[run.HeaderOutcome] = values[2:3:3]
+	}
 	w.WriteHeader(status)
 	// A caller that is gone gets no reply; what became of the run is recorded.
-	_, _ = w.Write(text)
+	_, _ = w.Write(*text)
 }

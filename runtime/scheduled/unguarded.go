@@ -13,7 +13,7 @@ import (
 // runUnguarded does the work of a delivery without a schedule time: there is no name to claim, so each delivery does it again. Only
 // forced runs come without a time.
 func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
-	s := served{run: run.Run{Identity: d.identity}}
+	s := served{run: &d.run}
 	s.run.Forced = true
 	h.mu.Lock()
 	if h.closed {
@@ -37,7 +37,7 @@ func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
 		case <-ctx.Done():
 		}
 	}()
-	s.Err = recovering(run.NewContext(ctx, s.run), d.work, s.run)
+	s.Err = recovering(run.NewContext(ctx, d.run), d.work, d.run)
 	s.Outcome = claim.OutcomeExecuted
 	var panicked *claim.PanicError
 	switch {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,7 +46,7 @@ type Store struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	records map[string]entry
+	records map[string]*entry
 	before  Hook
 	after   Hook
 	closed  bool
@@ -63,7 +62,7 @@ var _ claim.Store = (*Store)(nil)
 
 // New returns an empty store.
 func New(opts ...Option) *Store {
-	s := &Store{now: time.Now, records: make(map[string]entry)}
+	s := &Store{now: time.Now, records: make(map[string]*entry)}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -123,7 +122,7 @@ func (s *Store) Put(id string, r claim.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.put(id, r, s.time())
+	s.put(id, s.records[id], r, s.time())
 }
 
 // Insert implements claim.Store.
@@ -150,13 +149,14 @@ func (s *Store) write(ctx context.Context, verb Verb, id string, old claim.Versi
 	}
 
 	now := s.time()
-	ok := s.version(id) == old
+	e := s.records[id]
+	ok := e.at() == old
 
 	if ok {
-		s.put(id, r, now)
+		e = s.put(id, e, r, now)
 	}
 
-	snap := s.snapshot(id, now)
+	snap := e.snapshot(id, now)
 
 	if err := s.end(ctx, verb, id); err != nil {
 		return claim.Snapshot{}, false, err
@@ -171,7 +171,7 @@ func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
 		return claim.Snapshot{}, err
 	}
 
-	snap := s.snapshot(id, s.time())
+	snap := s.records[id].snapshot(id, s.time())
 
 	if err := s.end(ctx, Get, id); err != nil {
 		return claim.Snapshot{}, err
@@ -192,9 +192,9 @@ func (s *Store) List(ctx context.Context, f claim.Filter) iter.Seq2[claim.Snapsh
 		now := s.time()
 		found := make([]claim.Snapshot, 0, len(s.records))
 
-		for id := range maps.Keys(s.records) {
-			if f.Match(s.records[id].record.Status) {
-				found = append(found, s.snapshot(id, now))
+		for id, e := range s.records {
+			if f.Match(e.record.Status) {
+				found = append(found, e.snapshot(id, now))
 			}
 		}
 
@@ -276,18 +276,30 @@ func (s *Store) end(ctx context.Context, verb Verb, id string) error {
 // time is the store's, at the precision of the least precise store, so that a test here does not promise more.
 func (s *Store) time() time.Time { return s.now().UTC().Round(0).Truncate(time.Microsecond) }
 
-func (s *Store) version(id string) claim.Version {
-	return s.records[id].version // the zero entry's where there is none
-}
+// put writes a record into its entry; nil: it has none yet.
+func (s *Store) put(id string, e *entry, r claim.Record, now time.Time) *entry {
+	if e == nil {
+		e = new(entry)
+		s.records[id] = e
+	}
 
-func (s *Store) put(id string, r claim.Record, now time.Time) {
 	r.Result = slices.Clone(r.Result)
-	s.records[id] = entry{record: r, version: r.Version(), written: now}
+	*e = entry{record: r, version: r.Version(), written: now}
+
+	return e
 }
 
-func (s *Store) snapshot(id string, now time.Time) claim.Snapshot {
-	e, ok := s.records[id]
-	if !ok {
+// at is the version that is there; the zero one of nil: nothing is.
+func (e *entry) at() claim.Version {
+	if e == nil {
+		return ""
+	}
+
+	return e.version
+}
+
+func (e *entry) snapshot(id string, now time.Time) claim.Snapshot {
+	if e == nil {
 		return claim.Snapshot{ID: id, Now: now}
 	}
 

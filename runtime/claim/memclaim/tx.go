@@ -44,7 +44,8 @@ func CompleteTx(ctx context.Context, body func(context.Context) error) error {
 func (s *Store) transact(ctx context.Context, t claim.Transition, body func(context.Context) error) (after Hook, err error) {
 	defer s.mu.Unlock() // also when body panics
 
-	if s.version(t.ID) != t.Old {
+	e := s.records[t.ID]
+	if e.at() != t.Old {
 		return nil, claim.ErrLost
 	}
 
@@ -52,7 +53,7 @@ func (s *Store) transact(ctx context.Context, t claim.Transition, body func(cont
 		return nil, claim.RolledBack(err)
 	}
 
-	s.put(t.ID, t.Completed(), s.time())
+	s.put(t.ID, e, t.Completed(), s.time())
 
 	return s.after, nil
 }
