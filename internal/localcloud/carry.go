@@ -36,7 +36,9 @@ type attempt struct {
 	at     time.Time
 	forced bool
 	number int
-	fault  Fault
+	// tries counts on where number does not, after system errors of App Engine, so that chance does not repeat itself for ever.
+	tries int
+	fault Fault
 }
 
 // verdict is what the scheduler takes an attempt for.
@@ -96,10 +98,10 @@ func (s *scheduler) sendCopies(try attempt, copies int) {
 	}
 
 	for i := range copies {
-		s.flying++
+		s.flights.begin(try.job.GetName())
 		s.work.Go(func() {
 			s.deliver(s.ctx, try, i+1)
-			s.fly(-1)
+			s.copied(try.job.GetName())
 		})
 	}
 }
@@ -116,7 +118,7 @@ func (s *scheduler) deliver(parent context.Context, try attempt, number int) ver
 	defer cancel(nil)
 
 	// The deadline counts by the cloud's clock when that is moved, and always in real time.
-	f := &flight{scheduler: s, cancel: cancel}
+	f := &flight{scheduler: s, job: try.job.GetName(), cancel: cancel}
 	limit := deadline(try.job)
 	moved := s.agenda.add(now.Add(limit), func() {
 		f.resume()
@@ -178,6 +180,7 @@ type answer struct {
 // flight is a delivery under way.
 type flight struct {
 	scheduler *scheduler
+	job       string
 	cancel    context.CancelCauseFunc
 	// held says that the delivery waits for the cloud's clock and does not count as in flight; guarded by the scheduler's mutex.
 	held bool
@@ -229,7 +232,7 @@ func (f *flight) hold(ctx context.Context, d time.Duration) error {
 		close(over)
 	})
 	f.held = true
-	s.flying--
+	s.flights.end(f.job)
 	s.mu.Unlock()
 	s.landed.notify()
 
@@ -251,14 +254,14 @@ func (f *flight) resume() {
 
 	if f.held {
 		f.held = false
-		f.scheduler.flying++
+		f.scheduler.flights.begin(f.job)
 	}
 }
 
-// fly changes how many attempts are in flight.
-func (s *scheduler) fly(by int) {
+// copied ends the flight of a late duplicate.
+func (s *scheduler) copied(job string) {
 	s.mu.Lock()
-	s.flying += by
+	s.flights.end(job)
 	s.mu.Unlock()
 	s.landed.notify()
 }

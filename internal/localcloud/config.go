@@ -20,7 +20,7 @@ type Config struct {
 	Logger *slog.Logger
 	// Clock decides when jobs fire; nil: [RealClock]. Tokens are always stamped with real time.
 	Clock Clock
-	// Settle is how long [Cloud.Advance] waits, in real time, for deliveries in flight before it moves time past them;
+	// Settle is how long [Cloud.Advance] waits, in real time, for the deliveries of a job before it moves time past them;
 	// zero: until they end.
 	Settle time.Duration
 	// Grace is how long [Cloud.Close] lets deliveries and API calls in flight end before it cuts them; zero: 5 s.

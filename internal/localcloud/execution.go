@@ -22,7 +22,8 @@ type execution struct {
 	// alone is set for runs that neither wait for others nor end because of them: forced ones and those that Fire starts.
 	alone      bool
 	first      time.Time // start of the first attempt
-	attempts   int
+	attempts   int       // that count
+	tries      int       // attempts and those that do not count
 	attempting bool
 	retry      *event
 	over       bool // no further attempt is made
@@ -102,12 +103,13 @@ func (s *scheduler) attempt(x *execution) {
 	}
 
 	x.attempts++
+	x.tries++
 	x.attempting, x.retry = true, nil
-	s.flying++
+	s.flights.begin(j.pb.GetName())
 
 	j.edit(func(pb *schedulerpb.Job) { pb.LastAttemptTime = timestamppb.New(now) })
 
-	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts}
+	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts, tries: x.tries}
 
 	fault, asked := s.faults.take(j.pb.GetName(), deliveryFaults()...)
 	if !asked {
@@ -128,7 +130,7 @@ func (s *scheduler) attempt(x *execution) {
 
 // land decides what follows an attempt. The caller holds s.mu.
 func (s *scheduler) land(x *execution, result verdict) {
-	s.flying--
+	s.flights.end(x.owner.pb.GetName())
 	x.attempting = false
 
 	j := x.owner

@@ -59,7 +59,7 @@ func (r *randomFaults) draw(try attempt) Fault {
 	}
 
 	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%s\n%s\n%t\n%d", try.job.GetName(), try.at.UTC().Format(time.RFC3339Nano), try.forced, try.number)
+	fmt.Fprintf(hash, "%s\n%s\n%t\n%d", try.job.GetName(), try.at.UTC().Format(time.RFC3339Nano), try.forced, try.tries)
 
 	var seed [32]byte
 

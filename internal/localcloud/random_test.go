@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 )
 
@@ -80,5 +82,36 @@ func TestChanceTellsItsSeedAndEnds(t *testing.T) {
 		if _, err := cloud.Randomize(localcloud.Random{Rate: rate}); err == nil {
 			t.Errorf("rate %v is taken", rate)
 		}
+	}
+}
+
+// App Engine's system errors do not count as attempts; chance must not draw the same one for each of their retries.
+func TestChanceLetsGoOfAnAppEngineRun(t *testing.T) {
+	t.Parallel()
+
+	tg := newTarget(t, nil)
+	cloud := start(t, localcloud.Config{Clock: localcloud.ManualClock(noon()), AppEngine: tg.url})
+	create(t, cloud, &schedulerpb.Job{
+		Name: nightly, Schedule: "0 * * * *",
+		Target: &schedulerpb.Job_AppEngineHttpTarget{AppEngineHttpTarget: &schedulerpb.AppEngineHttpTarget{}},
+	})
+
+	if _, err := cloud.Randomize(localcloud.Random{Seed: 1, Rate: 0.9}); err != nil {
+		t.Fatal(err)
+	}
+
+	advance(t, cloud, 24*time.Hour)
+
+	unavailable := 0
+
+	for _, d := range cloud.Deliveries("") {
+		if d.Status == http.StatusServiceUnavailable {
+			unavailable++
+		}
+	}
+
+	// A run that draws the same each time would be tried every five seconds of its hour.
+	if unavailable == 0 || unavailable > 100 {
+		t.Errorf("%d deliveries were answered 503 by chance", unavailable)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 )
 
@@ -72,6 +74,38 @@ func TestAPageThatReadsNothingHoldsNothingUp(t *testing.T) {
 
 	if took := time.Since(started); took > 15*time.Second {
 		t.Errorf("a day and the end took %s", took)
+	}
+}
+
+// A target that never answers holds an advance up once, and not at each of its runs.
+func TestATargetThatNeverAnswersHoldsAnAdvanceUpOnce(t *testing.T) {
+	t.Parallel()
+
+	hangs := newTarget(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	const patience = 2 * time.Second
+	cloud := start(t, localcloud.Config{Clock: localcloud.ManualClock(noon()), Settle: patience})
+	job := httpJob(hangs.url)
+	job.AttemptDeadline = durationpb.New(15 * time.Second)
+	create(t, cloud, job)
+
+	started := time.Now()
+
+	advance(t, cloud, 2*time.Hour+time.Minute)
+
+	const runs = 24
+	if took := time.Since(started); took > runs*patience/2 {
+		t.Errorf("%d runs that are not answered took %s", runs, took)
+	}
+
+	got := cloud.Deliveries("")
+	if len(got) != runs {
+		t.Fatalf("%d deliveries", len(got))
+	}
+
+	for i, d := range got {
+		if d.Error != "the attempt deadline was exceeded" {
+			t.Errorf("delivery %d: %+v", i, d)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ type scheduler struct {
 	mu      sync.Mutex
 	jobs    map[string]*job
 	closed  bool
-	flying  int // delivery attempts in flight
+	flights flights
 	lastRun int64
 
 	// landed is notified whenever an attempt ends.
@@ -63,6 +63,7 @@ func newScheduler(cfg Config, tokens *issuer) *scheduler {
 		agenda:     newAgenda(),
 		client:     &http.Client{Transport: own},
 		jobs:       map[string]*job{},
+		flights:    flights{of: map[string]int{}},
 		ctx:        ctx,
 		cancel:     cancel,
 	}
@@ -105,69 +106,6 @@ func (s *scheduler) happen() {
 		}
 
 		e.do()
-	}
-}
-
-// advance moves the clock step by step over everything that is due on the way, letting deliveries land before each step.
-func (s *scheduler) advance(ctx context.Context, by time.Duration) error {
-	if by < 0 {
-		return fmt.Errorf("advance by %s: time only moves forward", by)
-	}
-
-	target := s.cfg.Clock.Now().Add(by)
-
-	for {
-		err := s.settle(ctx)
-		if err != nil {
-			return err
-		}
-
-		at, found := s.agenda.earliest()
-		if !found || at.After(target) {
-			s.cfg.Clock.Move(target)
-			s.agenda.poke()
-
-			return nil
-		}
-
-		s.cfg.Clock.Move(at)
-		s.happen()
-	}
-}
-
-// settle waits until no attempt is in flight or, in real time, for as long as the configuration allows.
-func (s *scheduler) settle(ctx context.Context) error {
-	var over <-chan time.Time
-
-	if s.cfg.Settle > 0 {
-		timer := time.NewTimer(s.cfg.Settle)
-		defer timer.Stop()
-
-		over = timer.C
-	}
-
-	for {
-		landed := s.landed.changed()
-
-		s.mu.Lock()
-		flying, closed := s.flying, s.closed
-		s.mu.Unlock()
-
-		if closed {
-			return errClosed
-		}
-
-		if flying == 0 {
-			return nil
-		}
-
-		select {
-		case <-landed:
-		case <-over:
-			return nil
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %d deliveries in flight: %w", flying, context.Cause(ctx))
-		}
 	}
 }
 
@@ -259,7 +197,7 @@ func (s *scheduler) drain(grace time.Duration) {
 		landed := s.landed.changed()
 
 		s.mu.Lock()
-		flying := s.flying
+		flying := s.flights.total
 		s.mu.Unlock()
 
 		if flying == 0 {

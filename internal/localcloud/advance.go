@@ -1,0 +1,124 @@
+package localcloud
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// flights counts the deliveries in flight, all of them and those of each job. It is guarded by the scheduler's mutex.
+type flights struct {
+	total int
+	of    map[string]int // no zeros
+}
+
+func (f *flights) begin(job string) {
+	f.total++
+	f.of[job]++
+}
+
+func (f *flights) end(job string) {
+	f.total--
+	f.of[job]--
+
+	if f.of[job] == 0 {
+		delete(f.of, job)
+	}
+}
+
+// besides counts those of other jobs.
+func (f *flights) besides(jobs map[string]bool) int {
+	n := f.total
+	for job := range jobs {
+		n -= f.of[job]
+	}
+
+	return n
+}
+
+// patience is how long one move of the clock waits for deliveries in flight.
+type patience struct {
+	limit time.Duration // zero: until they end
+	// over names the jobs whose deliveries were waited for in vain. There is only a little patience with them from then on, or a
+	// target that never answers would hold up each step anew.
+	over map[string]bool
+}
+
+// littlePatience lets a delivery that was cut land before the next step.
+const littlePatience = 50 * time.Millisecond
+
+// advance moves the clock step by step over everything that is due on the way, letting deliveries land before each step and at the end.
+func (s *scheduler) advance(ctx context.Context, by time.Duration) error {
+	if by < 0 {
+		return fmt.Errorf("advance by %s: time only moves forward", by)
+	}
+
+	target := s.cfg.Clock.Now().Add(by)
+	wait := &patience{limit: s.cfg.Settle, over: map[string]bool{}}
+
+	for {
+		err := s.settle(ctx, wait)
+		if err != nil {
+			return err
+		}
+
+		at, found := s.agenda.earliest()
+		if !found || at.After(target) {
+			s.cfg.Clock.Move(target)
+			s.agenda.poke()
+
+			return s.settle(ctx, wait)
+		}
+
+		s.cfg.Clock.Move(at)
+		s.happen()
+	}
+}
+
+// settle waits until no delivery is in flight or patience is over.
+func (s *scheduler) settle(ctx context.Context, wait *patience) error {
+	var over, brief <-chan time.Time
+
+	if wait.limit > 0 {
+		over, brief = time.After(wait.limit), time.After(min(wait.limit, littlePatience))
+	}
+
+	little := true
+
+	for {
+		landed := s.landed.changed()
+
+		s.mu.Lock()
+		all, hoped, closed := s.flights.total, s.flights.besides(wait.over), s.closed
+		s.mu.Unlock()
+
+		switch {
+		case closed:
+			return errClosed
+		case all == 0, hoped == 0 && !little:
+			return nil
+		}
+
+		select {
+		case <-landed:
+		case <-brief:
+			little = false
+		case <-over:
+			s.giveUp(wait)
+
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %d deliveries in flight: %w", all, context.Cause(ctx))
+		}
+	}
+}
+
+// giveUp remembers the jobs whose deliveries are still in flight.
+func (s *scheduler) giveUp(wait *patience) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for job := range s.flights.of {
+		wait.over[job] = true
+	}
+}
