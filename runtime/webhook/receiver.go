@@ -155,20 +155,19 @@ func (rc *Receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 
 func (rc *Receiver) accept(w http.ResponseWriter, r *http.Request, e Entry) {
 	receipt, err := rc.store(r.Context(), e)
-	log := rc.cfg.Logger.With("source", e.Source, "webhook_id", e.WebhookID, "event", e.ID)
 	switch {
 	case errors.Is(err, claim.ErrTooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, "the event is larger than the inbox takes")
 	case err != nil:
-		log.ErrorContext(r.Context(), "webhook not stored, the sender is to repeat it", "error", err)
+		rc.log(e).ErrorContext(r.Context(), "webhook not stored, the sender is to repeat it", "error", err)
 		refuse(w, http.StatusServiceUnavailable, "the event could not be stored")
 	case receipt.Differs && rc.cfg.ConflictStatus != 0:
-		log.WarnContext(r.Context(), "webhook refused: the event is stored with another body")
+		rc.log(e).WarnContext(r.Context(), "webhook refused: the event is stored with another body")
 		w.Header().Set(run.HeaderOutcome, OutcomeConflict)
 		refuse(w, rc.cfg.ConflictStatus, "the event with this id was stored with another body")
 	case receipt.Duplicate:
 		if receipt.Differs {
-			log.WarnContext(r.Context(), "webhook is a duplicate with another body: the first one stands")
+			rc.log(e).WarnContext(r.Context(), "webhook is a duplicate with another body: the first one stands")
 		}
 		answer(w, OutcomeDuplicate)
 	default:
@@ -177,6 +176,10 @@ func (rc *Receiver) accept(w http.ResponseWriter, r *http.Request, e Entry) {
 		}
 		answer(w, OutcomeAccepted)
 	}
+}
+
+func (rc *Receiver) log(e Entry) *slog.Logger {
+	return rc.cfg.Logger.With("source", e.Source, "webhook_id", e.WebhookID, "event", e.ID)
 }
 
 // store stores the event. A sender that hangs up does not stop it halfway.

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"slices"
+	"iter"
 	"strings"
 	"sync"
 )
@@ -27,11 +27,10 @@ const (
 	prefixPrivate = "whsk_"  // the sender's half
 )
 
-// key verifies the signatures of one version.
+// key verifies the signatures of its version.
 type key interface {
-	version() string
-	// made reports whether one of the texts is the key's signature, in base64, of the content.
-	made(texts []string, c content) bool
+	// made reports whether one of the header's signatures of its version is the key's, of the content.
+	made(header string, c content) bool
 }
 
 // content is what is signed: the three parts with a full stop between them. No part but the last can hold a full stop.
@@ -78,40 +77,56 @@ func decode(text string) ([]byte, error) {
 	return raw, nil
 }
 
+// signatures are the versions and texts in a header.
+func signatures(header string) iter.Seq2[string, string] {
+	return func(yield func(version, text string) bool) {
+		for header != "" {
+			one, rest, _ := strings.Cut(header, " ")
+			header = rest
+			if one == "" {
+				continue
+			}
+			if version, text, _ := strings.Cut(one, ","); !yield(version, text) {
+				return
+			}
+		}
+	}
+}
+
 // hmacKey keeps hashes that have taken the secret in already.
-type hmacKey struct{ hashes sync.Pool }
+type hmacKey struct{ states sync.Pool }
+
+// hmacState is what one verification works with.
+type hmacState struct {
+	hash hash.Hash
+	head []byte
+	sum  [sha256.Size]byte
+	want [(sha256.Size + 2) / 3 * 4]byte
+}
 
 func newHMACKey(secret []byte) *hmacKey {
 	k := &hmacKey{}
-	k.hashes.New = func() any { return hmac.New(sha256.New, secret) }
+	k.states.New = func() any { return &hmacState{hash: hmac.New(sha256.New, secret)} }
 	return k
 }
 
-func (*hmacKey) version() string { return versionHMAC }
-
 // made compares the texts, in constant time: base64 has one text for each signature.
-func (k *hmacKey) made(texts []string, c content) bool {
-	if len(texts) == 0 {
-		return false
-	}
-	h, _ := k.hashes.Get().(hash.Hash)
-	defer k.hashes.Put(h)
-	h.Reset()
-	var head [headSize]byte
-	_, _ = h.Write(c.head(head[:0]))
-	_, _ = h.Write(c.body)
-	var sum [sha256.Size]byte
-	var want [(sha256.Size + 2) / 3 * 4]byte
-	base64.StdEncoding.Encode(want[:], h.Sum(sum[:0]))
+func (k *hmacKey) made(header string, c content) bool {
+	s, _ := k.states.Get().(*hmacState)
+	defer k.states.Put(s)
+	s.hash.Reset()
+	s.head = c.head(s.head[:0])
+	_, _ = s.hash.Write(s.head)
+	_, _ = s.hash.Write(c.body)
+	base64.StdEncoding.Encode(s.want[:], s.hash.Sum(s.sum[:0]))
 	found := 0
-	for _, text := range texts {
-		found |= subtle.ConstantTimeCompare([]byte(text), want[:])
+	for version, text := range signatures(header) {
+		if version == versionHMAC {
+			found |= subtle.ConstantTimeCompare([]byte(text), s.want[:])
+		}
 	}
 	return found == 1
 }
-
-// headSize holds most ids without an allocation.
-const headSize = 128
 
 // head appends what comes before the body.
 func (c content) head(b []byte) []byte {
@@ -121,16 +136,19 @@ func (c content) head(b []byte) []byte {
 
 type ed25519Key ed25519.PublicKey
 
-func (ed25519Key) version() string { return versionEd25519 }
-
-func (k ed25519Key) made(texts []string, c content) bool {
-	if len(texts) == 0 {
-		return false
-	}
-	message := c.head(make([]byte, 0, len(c.id)+len(c.timestamp)+len(c.body)+2))
-	message = append(message, c.body...)
-	return slices.ContainsFunc(texts, func(text string) bool {
+func (k ed25519Key) made(header string, c content) bool {
+	var message []byte
+	for version, text := range signatures(header) {
+		if version != versionEd25519 {
+			continue
+		}
+		if message == nil {
+			message = append(c.head(make([]byte, 0, len(c.id)+len(c.timestamp)+len(c.body)+2)), c.body...)
+		}
 		sig, err := decode(text)
-		return err == nil && len(sig) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), message, sig)
-	})
+		if err == nil && len(sig) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), message, sig) {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -96,7 +95,7 @@ func (v *Verifier) Verify(h http.Header, body []byte) (id string, err error) {
 	if c.timestamp, err = single(h, HeaderTimestamp); err != nil {
 		return "", err
 	}
-	signatures, err := single(h, HeaderSignature)
+	header, err := single(h, HeaderSignature)
 	if err != nil {
 		return "", err
 	}
@@ -111,34 +110,22 @@ func (v *Verifier) Verify(h http.Header, body []byte) (id string, err error) {
 		return "", fmt.Errorf("%w: the delivery was signed at %s, more than %v from now: the sender signs each delivery anew, look at the clocks",
 			ErrTimestamp, sent.UTC().Format(time.RFC3339), v.tolerance)
 	}
-	if err := v.match(signatures, c); err != nil {
+	if err := v.match(header, c); err != nil {
 		return "", err
 	}
 	return c.id, nil
 }
 
-// match looks for a signature that one of the keys made.
+// match looks for a signature that one of the keys made. Those of versions that the scheme may define later are passed over.
 func (v *Verifier) match(header string, c content) error {
-	var room [2][maxSignatures]string
-	shared, public, count := room[0][:0], room[1][:0], 0
-	for one := range strings.FieldsFuncSeq(header, func(r rune) bool { return r == ' ' }) {
-		if count++; count > maxSignatures || len(one) > maxSignature {
+	count := 0
+	for version, text := range signatures(header) {
+		if count++; count > maxSignatures || len(version)+len(text) > maxSignature {
 			return fmt.Errorf("%w: %s holds more than %d signatures, or one of more than %d bytes", ErrMalformed, HeaderSignature, maxSignatures, maxSignature)
-		}
-		switch version, text, _ := strings.Cut(one, ","); version {
-		case versionHMAC:
-			shared = append(shared, text)
-		case versionEd25519:
-			public = append(public, text)
-		default: // one that the scheme may define later
 		}
 	}
 	for _, k := range v.keys {
-		texts := shared
-		if k.version() == versionEd25519 {
-			texts = public
-		}
-		if k.made(texts, c) {
+		if k.made(header, c) {
 			return nil
 		}
 	}
