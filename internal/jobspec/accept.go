@@ -42,6 +42,12 @@ func (r *Report) judgeAcceptance(s *subject, fired []RuleID) {
 		var p problem
 		var broken RuleID
 		switch {
+		case isPlanRule(id):
+			broken, p = ruleRiskNotAcceptable, problem{
+				what:   "check judges this rule, over the whole plan",
+				detail: "It is not about this job alone, so a reason given here would not be looked at.",
+				remedy: "Remove the entry, and suppress what the rule finds in .idempotent.yaml, with the same reason.",
+			}
 		case !exists:
 			broken, p = ruleRiskUnknown, problem{
 				what:   "there is no such rule",
@@ -74,6 +80,10 @@ func (r *Report) judgeAcceptance(s *subject, fired []RuleID) {
 		by, _ := LookupRule(broken)
 		r.add(s, by, p)
 	}
+}
+
+func isPlanRule(id RuleID) bool {
+	return slices.ContainsFunc(PlanRules, func(r Rule) bool { return r.ID == id })
 }
 
 // acceptable lists the ids that accepted_risks may hold.

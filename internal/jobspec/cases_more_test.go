@@ -112,6 +112,11 @@ func dedupCases() []ruleCase {
 			change(j)
 		})
 	}
+	calledBy := func(callers ...string) jobspec.Job {
+		return with(func(j *jobspec.Job) {
+			j.Deduplication = jobspec.Deduplication{Set: true, Contract: text(jobspec.Contract{Handler: "reports", Kind: "http", Callers: callers}.Encode())}
+		})
+	}
 	return []ruleCase{
 		{
 			"mode-invalid", "", dedup(func(d *jobspec.Deduplication) { d.Mode = text("report") }),
@@ -195,6 +200,14 @@ func dedupCases() []ruleCase {
 				t.OIDCToken = jobspec.Known(jobspec.OIDCToken{ServiceAccountEmail: text("other@acme-prod.iam.gserviceaccount.com")})
 			})
 		}), kept(func(*jobspec.Job) {})},
+		{
+			"contract-mismatch", "any account of another project", calledBy("*@acme-test.iam.gserviceaccount.com"),
+			calledBy("*@acme-prod.iam.gserviceaccount.com"),
+		},
+		{
+			"contract-mismatch", "only the end of a project's name", calledBy("*@prod.iam.gserviceaccount.com"),
+			calledBy("other@acme-prod.iam.gserviceaccount.com", "CALLER@acme-prod.iam.gserviceaccount.com"),
+		},
 	}
 }
 
@@ -237,6 +250,7 @@ func riskCases() []ruleCase {
 			"accepted-risk-not-acceptable", "", accepting(nightly(), map[string]string{"schedule-groc": "it has always been so"}),
 			accepted,
 		},
+		{"accepted-risk-not-acceptable", "of check", accepting(nightly(), map[string]string{"target-open": "it verifies tokens"}), accepted},
 		{"accepted-risk-without-reason", "", accepting(open, map[string]string{"no-authentication": " "}), accepted},
 		{"accepted-risk-unused", "", accepting(nightly(), map[string]string{"no-authentication": "internal"}), accepted},
 	}

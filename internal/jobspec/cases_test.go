@@ -200,10 +200,26 @@ func tokenCases() []ruleCase {
 			onHTTP(j, func(t *jobspec.HTTPTarget) { t.URI = text(uri) })
 		})
 	}
+	scope := func(scope string) jobspec.Job {
+		j := oauth("https://batch.googleapis.com/v1", false)
+		onHTTP(&j, func(t *jobspec.HTTPTarget) {
+			token := t.OAuthToken.OrZero()
+			token.Scope = text(scope)
+			t.OAuthToken = jobspec.Known(token)
+		})
+		return j
+	}
 	return []ruleCase{
 		{"no-authentication", "", withHTTP(func(t *jobspec.HTTPTarget) { t.OIDCToken = jobspec.Unset[jobspec.OIDCToken]() }), nightly()},
 		{"token-conflict", "", oauth("https://batch.googleapis.com/v1", true), oauth("https://batch.googleapis.com/v1", false)},
 		{"oauth-target", "", oauth("https://report.example.com", false), oauth("https://batch.googleapis.com/v1", false)},
+		{"oauth-scope-invalid", "short form", scope("cloud-platform"), scope("https://www.googleapis.com/auth/cloud-platform")},
+		{
+			"oauth-scope-invalid", "comma", scope("https://www.googleapis.com/auth/drive, https://mail.google.com/"),
+			scope("https://www.googleapis.com/auth/drive https://mail.google.com/"),
+		},
+		{"oauth-scope-invalid", "blank", scope(" "), oauth("https://batch.googleapis.com/v1", false)},
+		{"oauth-scope-invalid", "clear text", scope("http://www.googleapis.com/auth/drive"), scope("https://www.googleapis.com/auth/drive")},
 		{"audience-query", "given", audience("https://report-abc.a.run.app/run?key=hunter2"), audience("https://report-abc.a.run.app")},
 		{"audience-query", "observed", observed("https://report-abc.a.run.app/run?key=hunter2"), observed("https://report-abc.a.run.app/run")},
 		{"audience-origin", "run", audience("https://other-abc.a.run.app"), audience("https://Report-abc.a.run.app/")},

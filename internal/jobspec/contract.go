@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Contract struct {
 	Store          string        // URL; empty: the job's own default
 	RequestTimeout time.Duration // W; 0: the attempt deadline
 	Audience       string        // what its tokens are for; empty: follows from the target
-	Callers        []string      // the service accounts it lets in; empty: any that its platform lets in
+	Callers        []string      // addresses, and *@PROJECT.iam.gserviceaccount.com for all accounts of a project; empty: any that its platform lets in
 }
 
 // contractVersion is the only version of the encoding that this provider reads.
@@ -78,6 +79,18 @@ func ParseContract(text string) (Contract, error) {
 		c.RequestTimeout = timeout
 	}
 	return c, nil
+}
+
+// admits says whether the handler lets an account in. As in the handler, case does not count in the name of an account.
+func (c Contract) admits(email string) bool {
+	return len(c.Callers) == 0 || slices.ContainsFunc(c.Callers, func(entry string) bool {
+		domain, whole := strings.CutPrefix(entry, "*@")
+		if !whole {
+			return strings.EqualFold(entry, email)
+		}
+		name, host, ok := strings.Cut(email, "@")
+		return ok && name != "" && host == domain && strings.HasSuffix(domain, serviceAccountDomain)
+	})
 }
 
 // promises are the parts of a contract that stand in for attributes of the job.

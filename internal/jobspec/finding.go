@@ -16,15 +16,11 @@ type Severity int
 const (
 	Error Severity = iota
 	Warning
+	Note // told, never counted; no finding about a job alone is one
 )
 
-// String is "error" or "warning".
-func (s Severity) String() string {
-	if s == Warning {
-		return "warning"
-	}
-	return "error"
-}
+// String is "error", "warning" or "note".
+func (s Severity) String() string { return [...]string{"error", "warning", "note"}[s] }
 
 // Finding is one violation of one rule.
 type Finding struct {

@@ -19,11 +19,12 @@ type Rule struct {
 var (
 	judgedRules = judged() //nolint:gochecknoglobals // read for each job of a plan
 
-	// Rules lists every rule of this package, in the order in which findings come. It is the one place that gives rules their ids.
+	// Rules lists the rules that judge a job by itself, in the order in which findings come. It and [PlanRules] are the one place
+	// that gives rules their ids.
 	Rules = published() //nolint:gochecknoglobals // a table that other packages range over
 )
 
-// LookupRule is the rule of that id, and false when there is none.
+// LookupRule is the rule of [Rules] with that id, and false when there is none.
 func LookupRule(id RuleID) (Rule, bool) {
 	i := slices.IndexFunc(Rules, func(r Rule) bool { return r.ID == id })
 	if i < 0 {

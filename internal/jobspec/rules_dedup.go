@@ -167,7 +167,7 @@ func judgeContractKept(v *judge) {
 			"Leave it out: the contract gives it.")
 	}
 	for _, a := range accounts(v) {
-		if len(c.Callers) > 0 && a.email != "" && !slices.Contains(c.Callers, a.email) {
+		if a.email != "" && !c.admits(a.email) {
 			v.fail(a.path, "handler "+quote(c.Handler)+" does not let it in", "The handler lets in "+list(c.Callers, "and")+" only.",
 				"Add "+quote(a.email)+" to the handler's callers.")
 		}

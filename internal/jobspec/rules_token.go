@@ -19,6 +19,7 @@ func tokenRules() []judgedRule {
 		acceptableProof("no-authentication", "Nothing authenticates the calls to an HTTP target", judgeAuthentication),
 		limit("token-conflict", "There are two tokens", judgeTwoTokens),
 		acceptableProof("oauth-target", "An OAuth token goes to a target that is no Google API", judgeOAuthTarget),
+		acceptableLimit("oauth-scope-invalid", "The scope of the OAuth token is not one", judgeOAuthScope),
 		acceptableProof("audience-query", "The audience holds a query string", judgeAudienceQuery),
 		acceptableProof("audience-origin", "The audience is not the target's own", judgeAudienceOrigin),
 		limit("service-account-invalid", "The token's service account is not an address", judgeAccount),
@@ -80,6 +81,37 @@ func judgeOAuthTarget(v *judge) {
 		v.fail(Path{"http_target", 0, "oauth_token", 0}, "it would hand an access token to "+strings.ToLower(u.Hostname()),
 			"An OAuth token gives access to Google's APIs to whoever receives it; Cloud Scheduler means it for addresses under "+
 				"googleapis.com only.", "Use an oidc_token block instead.")
+	}
+}
+
+// cloudPlatform is the scope that Cloud Scheduler uses when none is given.
+const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
+
+func judgeOAuthScope(v *judge) {
+	t, ok := get(v, v.job.HTTP)
+	if !ok {
+		return
+	}
+	token, ok := get(v, t.OAuthToken)
+	if !ok {
+		return
+	}
+	scopes, ok := get(v, token.Scope)
+	if !ok || scopes == "" {
+		return
+	}
+	path := Path{"http_target", 0, "oauth_token", 0, "scope"}
+	remedy := "Set it to a scope of the API that is called, or leave it out for " + cloudPlatform + "."
+	detail := "Scopes of Google's APIs are https addresses such as " + cloudPlatform + "; several are separated by spaces. A token for " +
+		"anything else is refused, and with it every delivery."
+	parts := strings.Fields(scopes)
+	if len(parts) == 0 {
+		v.fail(path, "it is blank", detail, remedy)
+	}
+	for _, scope := range parts {
+		if u, err := url.Parse(scope); err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Contains(scope, ",") || u.RawQuery != "" || u.Fragment != "" {
+			v.fail(path, quote(scope)+" is not a scope", detail, remedy)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *checker) checkAccess() {
 			c.reportOpen(t.resource, t, jobspec.Path{"invoker_iam_disabled"}, "IAM is not asked who is calling",
 				"Set invoker_iam_disabled to false, and grant the job's service account the role of an invoker.")
 		case !known:
-			c.wait(t.resource, ruleTargetOpen)
+			c.wait(t.resource, jobspec.TargetOpen)
 		}
 	}
 	for _, r := range c.document.resources {
@@ -55,7 +55,7 @@ func (c *checker) checkAccess() {
 				continue
 			}
 			if !g.open {
-				c.wait(r, ruleTargetOpen)
+				c.wait(r, jobspec.TargetOpen)
 				continue
 			}
 			c.reportOpen(r, t, g.path, g.role+" is given to everyone",
@@ -74,7 +74,7 @@ func (c *checker) reportOpen(about *resource, t *target, path jobspec.Path, what
 		detail = "Anyone who knows the address can run the work at any time, or mark a run as done that never was."
 	}
 	c.reportAt(about, Finding{
-		Rule: ruleTargetOpen, Level: level, Path: path, Summary: about.address + ": " + what,
+		Rule: jobspec.TargetOpen, Level: level, Path: path, Summary: about.address + ": " + what,
 		Detail: t.address + " is called by " + several(addresses(t.callers)) + ". " + detail, Remedy: remedy,
 	})
 }

@@ -26,7 +26,7 @@ func needsLease(id jobspec.RuleID) bool {
 
 // aboutRetries says that the timetable of the attempts explains a finding.
 func aboutRetries(id jobspec.RuleID) bool {
-	return id == "retry-ends-before-lease" || id == "last-retry-before-lease" || id == "recovery-after-next-run" || id == ruleLeaseUnknown
+	return id == "retry-ends-before-lease" || id == "last-retry-before-lease" || id == "recovery-after-next-run" || id == jobspec.LeaseUnknown
 }
 
 // verdict is what one job's own rules found.
@@ -64,7 +64,7 @@ func judge(j *job) verdict {
 		masked.Deduplication.RequestTimeout = jobspec.Known(timeout)
 	}
 	report := jobspec.Evaluate(spec)
-	j.keeps, j.deadline = report.Derived.Deduplication.Store, report.Derived.AttemptDeadline
+	j.keeps, j.naming, j.deadline = report.Derived.Deduplication.Store, report.Derived.Naming(), report.Derived.AttemptDeadline
 	var shown map[string]bool
 	if j.secret {
 		shown = map[string]bool{}
@@ -177,7 +177,7 @@ func lowerFirst(s string) string {
 func (j *job) withoutLease(f jobspec.Finding, derived jobspec.Derived) Finding {
 	lease := derived.Deduplication.Lease.OrZero()
 	return Finding{
-		Rule: ruleLeaseUnknown, Level: Note, Path: jobspec.Path{"retry_config"},
+		Rule: jobspec.LeaseUnknown, Level: Note, Path: jobspec.Path{"retry_config"},
 		Summary: "retry_config of " + j.called() + ": whether a retry outlasts the lease of a crashed attempt cannot be told",
 		Detail: fmt.Sprintf("Nothing in the plan says how long the handler holds a claim. With a lease of %s, the default of a generated "+
 			"handler, the retries would end before it or come too late, and a crash could lose the run.", seconds(lease)),
@@ -193,7 +193,7 @@ func (j *job) durationFinding(bad badDuration) Finding {
 		text = hidden
 	}
 	return Finding{
-		Rule: ruleDuration, Path: bad.path, Summary: bad.path.String() + " of " + j.called() + ": " + text + " is not a duration",
+		Rule: jobspec.DurationInvalid, Path: bad.path, Summary: bad.path.String() + " of " + j.called() + ": " + text + " is not a duration",
 		Detail: "The rules that need it cannot tell anything.", Remedy: "Write " + bad.form + ".",
 	}
 }
@@ -213,7 +213,7 @@ func (c *checker) checkTimeout(j *job) {
 		return
 	}
 	if j.target.timeout.IsUnknown() {
-		c.wait(j.resource, ruleDeadlineBeyond)
+		c.wait(j.resource, jobspec.DeadlineAfterRequestTimeout)
 		if !j.ours {
 			c.wait(j.resource, "deadline-before-request-timeout")
 		}
@@ -225,7 +225,7 @@ func (c *checker) checkTimeout(j *job) {
 		return
 	}
 	c.report(j.resource, Finding{
-		Rule: ruleDeadlineBeyond, Path: jobspec.Path{"attempt_deadline"},
+		Rule: jobspec.DeadlineAfterRequestTimeout, Path: jobspec.Path{"attempt_deadline"},
 		Summary: fmt.Sprintf("attempt_deadline of %s: %s is longer than the target lives", j.called(), seconds(deadline)),
 		Detail: fmt.Sprintf("%s ends a request after %s. What the deadline allows beyond that is never used; the lease, which follows from "+
 			"it, only holds a crashed run up for longer.", j.target.address, seconds(timeout)),
@@ -240,7 +240,7 @@ func (c *checker) checkPolicyHeader(j *job) {
 	}
 	text, ok := j.policy.Get()
 	if !ok {
-		c.wait(j.resource, rulePolicyHeader)
+		c.wait(j.resource, jobspec.PolicyHeaderMismatch)
 		return
 	}
 	problem := "it cannot be read"
@@ -255,7 +255,7 @@ func (c *checker) checkPolicyHeader(j *job) {
 		problem = "it is wrong, and sensitive"
 	}
 	c.report(j.resource, Finding{
-		Rule: rulePolicyHeader, Path: jobspec.Path{"http_target", 0, "headers", run.HeaderPolicy},
+		Rule: jobspec.PolicyHeaderMismatch, Path: jobspec.Path{"http_target", 0, "headers", run.HeaderPolicy},
 		Summary: "the policy header of " + j.called() + ": " + problem,
 		Detail:  "The handler does what the header says: a policy of another job's shape proves nothing about this one.",
 		Remedy:  "Declare the job as idempotent_scheduled_job, which writes the header, or bring the header into line with the job.",

@@ -157,10 +157,10 @@ func (c *checker) checkTTL(at collection, u *use) {
 			missing = missing && f.ttl == perhaps
 			waiting = waiting || f.ttl == perhaps
 		case f.ttl == perhaps:
-			c.wait(f.resource, ruleTTLField)
+			c.wait(f.resource, jobspec.TTLWrongField)
 		default:
 			c.report(f.resource, Finding{
-				Rule: ruleTTLField, Path: jobspec.Path{"ttl_config"},
+				Rule: jobspec.TTLWrongField, Path: jobspec.Path{"ttl_config"},
 				Summary: f.address + ": the TTL policy is on " + f.name,
 				Detail: "Firestore would delete the claims of " + at.name + " by " + f.name + ", not by " + fieldExpiry + ": a claim that is gone " +
 					"before the last retry lets the run happen again. A collection group has one TTL field.",
@@ -176,10 +176,10 @@ func (c *checker) checkTTL(at collection, u *use) {
 	switch {
 	case about == nil:
 	case waiting:
-		c.wait(about, ruleTTLMissing)
+		c.wait(about, jobspec.TTLMissing)
 	default:
 		c.report(about, Finding{
-			Rule: ruleTTLMissing, Path: address,
+			Rule: jobspec.TTLMissing, Path: address,
 			Summary: about.address + ": collection " + at.name + " has no TTL policy",
 			Detail:  "Nothing in this configuration makes Firestore delete the records of runs that are long over: they pile up for ever.",
 			Remedy: "Add a google_firestore_field for collection " + at.name + " and field " + fieldExpiry + " with a ttl_config block, or let " +
@@ -223,7 +223,7 @@ func (c *checker) checkIndexes(at collection, u *use) {
 		switch {
 		case f != nil && f.exempt == yes:
 		case f != nil && f.exempt == perhaps:
-			c.wait(f.resource, ruleIndex)
+			c.wait(f.resource, jobspec.IndexExemptionMissing)
 		default:
 			indexed[about] = append(indexed[about], name)
 		}
@@ -231,7 +231,7 @@ func (c *checker) checkIndexes(at collection, u *use) {
 	for _, f := range u.fields {
 		if names := indexed[f]; len(names) > 0 {
 			c.report(f.resource, Finding{
-				Rule: ruleIndex, Path: jobspec.Path{"index_config"},
+				Rule: jobspec.IndexExemptionMissing, Path: jobspec.Path{"index_config"},
 				Summary: f.address + ": " + several(names) + " of collection " + at.name + " is indexed",
 				Detail: "Times that only ever grow put every write at one end of an index, which limits the collection to about 500 writes a " +
 					"second. Nothing queries by them.",

@@ -17,7 +17,7 @@ func (c *checker) checkFieldDestroyed(r *resource, uses map[collection]*use) {
 		after, known := c.fieldOf(r, r.planned())
 		switch {
 		case !known || after.ttl == perhaps:
-			c.wait(r, ruleTTLDestroyed)
+			c.wait(r, jobspec.TTLDestroyed)
 			return
 		case after.at == before.at && after.name == before.name && after.ttl == yes:
 			return
@@ -52,7 +52,7 @@ func (c *checker) checkStoreDestroyed(r *resource, uses map[collection]*use) {
 
 func (c *checker) reportTTLDestroyed(r *resource, at collection, users []*job) {
 	c.report(r, Finding{
-		Rule: ruleTTLDestroyed, Path: jobspec.Path{"ttl_config"},
+		Rule: jobspec.TTLDestroyed, Path: jobspec.Path{"ttl_config"},
 		Summary: r.address + ": the TTL policy of collection " + at.name + " goes, the jobs stay",
 		Detail: "Claims are kept there by " + several(addresses(users)) + ". Without the policy nothing deletes the records of runs that are " +
 			"over. No run is repeated or lost by it.",
@@ -80,7 +80,7 @@ func (c *checker) checkDatabaseDestroyed(r *resource, uses map[collection]*use) 
 		return
 	}
 	c.report(r, Finding{
-		Rule: ruleStoreDestroyed, Summary: r.address + ": the database is destroyed, the jobs stay",
+		Rule: jobspec.StoreDestroyed, Summary: r.address + ": the database is destroyed, the jobs stay",
 		Detail: "Claims are kept there by " + several(addresses(users)) + ". Without them every delivery answers 500 and no run happens; with " +
 			"an empty database in its place, a repeated delivery runs the work again.",
 		Remedy: "Pause or move the jobs first, and wait for their retries to end; or keep the database (deletion_policy ABANDON).",

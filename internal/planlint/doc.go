@@ -3,7 +3,7 @@
 //
 // It reads the jobs of this provider and of hashicorp/google. Each becomes a [jobspec.Job] and is judged by the rules of jobspec,
 // none of which is written a second time here. What this package adds are the rules that need more than one resource, or the state
-// before and after a change; [Rules] lists both kinds, [OwnRules] the added ones.
+// before and after a change; [Rules] lists both kinds.
 //
 // Three states of a value are kept apart: unset, known, and known only after apply. A rule that needs a value of the third kind
 // neither passes nor fails: it is listed in [Result.Waiting]. Values that Terraform marks as sensitive are judged, but never

@@ -41,7 +41,7 @@ func (c *checker) checkNamesake(j *job, jobs []*job) {
 		switch missing := j.missingHeaders(project, region); {
 		case shared == no || len(missing) == 0:
 		case shared == perhaps || project == perhaps && region == perhaps || project == perhaps && region == no || project == no && region == perhaps:
-			c.wait(j.resource, ruleSameJob)
+			c.wait(j.resource, jobspec.SameJobElsewhere)
 		case project == yes || region == yes:
 			c.report(j.resource, j.namesake(other, missing))
 			return
@@ -51,7 +51,7 @@ func (c *checker) checkNamesake(j *job, jobs []*job) {
 
 func (j *job) namesake(other *job, missing []string) Finding {
 	f := Finding{
-		Rule: ruleSameJob, Summary: fmt.Sprintf("%s: %s has the same name and target in another place", j.called(), other.address),
+		Rule: jobspec.SameJobElsewhere, Summary: fmt.Sprintf("%s: %s has the same name and target in another place", j.called(), other.address),
 		Detail: "A delivery names its job by the short id alone. Without project and region the runs of both have one name, and the second of " +
 			"the two at each schedule time is taken for a duplicate.",
 		Path:   jobspec.Path{"http_target", 0, "headers"},

@@ -58,18 +58,18 @@ func (c *checker) checkHandler(r *resource, output handlerOutput) {
 	for name, content := range output.files.OrZero() {
 		text, known := content.Get()
 		if !known {
-			c.wait(r, ruleHandler)
+			c.wait(r, jobspec.HandlerOutdated)
 			return
 		}
 		contents[name] = text
 	}
 	if output.files.IsUnknown() {
-		c.wait(r, ruleHandler)
+		c.wait(r, jobspec.HandlerOutdated)
 		return
 	}
 	if what := outdated(written, contents); what != "" {
 		c.report(r, Finding{
-			Rule: ruleHandler, Path: output.path,
+			Rule: jobspec.HandlerOutdated, Path: output.path,
 			Summary: r.address + ": the handler in " + filepath.ToSlash(output.folder) + " is not the one of this plan",
 			Detail:  what, Remedy: "Run `terraform-provider-idempotent generate --from PLAN`, review what changed, and deploy the handler.",
 		})

@@ -27,8 +27,10 @@ type job struct {
 	// uri and account are the expressions behind them, for following references.
 	uri, account any
 	target       *target
-	// keeps is the store of its claims, deadline the attempt deadline as far as it may be shown; both once it has been judged.
+	// keeps is the store of its claims, naming how its runs are named, deadline the attempt deadline as far as it may be shown; all
+	// of them once it has been judged.
 	keeps    jobspec.Value[string]
+	naming   jobspec.Naming
 	deadline jobspec.Value[time.Duration]
 	// places says which of the headers are sent that tell project and region; perhaps: the headers are not known yet.
 	places map[string]answer

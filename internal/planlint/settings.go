@@ -168,12 +168,12 @@ func (a applied) leftOver() []Finding {
 		}
 		switch {
 		case s.ended(a.now):
-			f.Rule = ruleExpired
+			f.Rule = jobspec.SuppressionExpired
 			f.Summary = fmt.Sprintf("suppression of %s at %s: it ended on %s", s.rule, s.address, s.until.AddDate(0, 0, -1).Format(time.DateOnly))
 			f.Detail = "It hides nothing any more. Its reason was: " + s.reason + "."
 			f.Remedy = "Mend the finding and remove the suppression, or give it a later date with a reason that still holds."
 		case !a.used[i]:
-			f.Rule = ruleUnused
+			f.Rule = jobspec.SuppressionUnused
 			f.Summary = fmt.Sprintf("suppression of %s at %s: it hides nothing", s.rule, s.address)
 			f.Detail = "No finding of the rule is at that address. It would hide one that nobody has weighed, should it appear."
 		default:
