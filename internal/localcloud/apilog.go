@@ -42,8 +42,9 @@ type APIRequest struct {
 // apiFault is an answer that is given in place of the true one.
 type apiFault struct {
 	method string
-	err    error
-	times  int
+	// err is what is answered; nil: that the quota of the method is used up.
+	err   error
+	times int
 	// after lets the call take effect first.
 	after bool
 }
@@ -57,6 +58,14 @@ type apiLog struct {
 	mu     sync.Mutex
 	calls  []APIRequest
 	faults []*apiFault
+}
+
+func (f *apiFault) answer(method string) error {
+	if f.err == nil {
+		return errQuota(method)
+	}
+
+	return f.err
 }
 
 func newAPILog(cfg Config) *apiLog { return &apiLog{limit: cfg.History} }
@@ -124,12 +133,12 @@ func (l *apiLog) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	}
 
 	if fault != nil && err == nil {
-		resp, err = nil, fault.err
+		resp, err = nil, fault.answer(call.Method)
 	}
 
 	call.Code = status.Code(err)
 
-	if l.changed != nil && !strings.HasPrefix(call.Method, "Get") && !strings.HasPrefix(call.Method, "List") {
+	if l.changed != nil && !reads(call.Method) {
 		l.changed()
 	}
 
@@ -143,6 +152,11 @@ func (l *apiLog) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	l.calls = append(l.calls, call)
 
 	return resp, err
+}
+
+// reads says that calls of a method change nothing.
+func reads(method string) bool {
+	return strings.HasPrefix(method, "Get") || strings.HasPrefix(method, "List")
 }
 
 // resourceOf is the name that a request is about: its own, its resource's or its parent.

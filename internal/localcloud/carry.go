@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -149,8 +150,13 @@ func (s *scheduler) deliver(parent context.Context, try attempt, number int) ver
 		d.Error = result.message()
 	})
 
+	at := "none"
+	if !entry.ScheduleTime.IsZero() {
+		at = entry.ScheduleTime.UTC().Format(time.RFC3339)
+	}
+
 	s.cfg.Logger.LogAttrs(parent, slog.LevelInfo, "delivery",
-		slog.String("job", entry.Job), slog.Time("schedule_time", entry.ScheduleTime), slog.Bool("forced", entry.Forced),
+		slog.String("job", entry.Job), slog.String("schedule_time", at), slog.Bool("forced", entry.Forced),
 		slog.Int("attempt", entry.Number), slog.Int("copy", entry.Copy), slog.Int("status", ans.status),
 		slog.String("outcome", ans.header.Get(run.HeaderOutcome)), slog.String("fault", string(entry.Fault)),
 		slog.String("error", result.message()), slog.Duration("took", time.Since(entry.Started)))
@@ -269,6 +275,11 @@ func (s *scheduler) copied(job string) {
 func (s *scheduler) send(req *http.Request) (answer, error) {
 	resp, err := s.client.Do(req)
 	if err != nil {
+		// The client's error begins with the URL, whose query may be secret.
+		if failed, is := errors.AsType[*url.Error](err); is {
+			err = failed.Err
+		}
+
 		return answer{}, fmt.Errorf("send: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing depends on it once the body is read

@@ -96,7 +96,7 @@ func (c *Cloud) serveFail(w http.ResponseWriter, r *http.Request) {
 
 		return
 	case asked.Code == codes.ResourceExhausted && asked.Message == "":
-		c.calls.fail(apiFault{method: asked.Method, err: errQuota(), times: asked.Times, after: asked.After})
+		c.calls.fail(apiFault{method: asked.Method, times: asked.Times, after: asked.After})
 	default:
 		c.calls.fail(apiFault{method: asked.Method, err: status.Error(asked.Code, asked.Message), times: asked.Times, after: asked.After})
 	}

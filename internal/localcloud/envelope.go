@@ -48,7 +48,7 @@ func restFront(next http.Handler) http.Handler {
 
 		wrapped := &envelopeWriter{ResponseWriter: w}
 		next.ServeHTTP(wrapped, r)
-		wrapped.finish()
+		wrapped.finish(r)
 	})
 }
 
@@ -110,7 +110,8 @@ func (w *envelopeWriter) Flush() {
 	}
 }
 
-func (w *envelopeWriter) finish() {
+// finish writes what was held back.
+func (w *envelopeWriter) finish(r *http.Request) {
 	if w.code < http.StatusBadRequest {
 		return
 	}
@@ -129,6 +130,8 @@ func (w *envelopeWriter) finish() {
 	if sent.Message == "" {
 		sent.Message = http.StatusText(w.code)
 	}
+
+	w.code, sent.Code, sent.Message = asGoogleRefuses(r, w.code, sent.Code, sent.Message)
 
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Trailer", "Grpc-Message", "Grpc-Status"} {
 		w.Header().Del(name)

@@ -2,6 +2,7 @@ package localcloud_test
 
 import (
 	"bufio"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -95,6 +96,26 @@ func TestEventsTellWhatIsThereAndThenWhatChanges(t *testing.T) {
 	jobs := event(t, lines, "jobs")
 	for !strings.Contains(jobs, `"gone":["`+nightly+`"]`) {
 		jobs = event(t, lines, "jobs")
+	}
+}
+
+// Within the slack a handler cannot tell a forced run from the scheduled one, so both have one record.
+func TestAForcedRunIsNamedAsTheHandlerNamesIt(t *testing.T) {
+	t.Parallel()
+
+	tg, cloud := newTarget(t, nil), manual(t)
+	create(t, cloud, httpJob(tg.url))
+	advance(t, cloud, 4*time.Minute)
+	call(t, cloud, "POST", "/v1/"+nightly+":run", "{}", nil)
+	landed(t, cloud, 1)
+	advance(t, cloud, 40*time.Second)
+	call(t, cloud, "POST", "/v1/"+nightly+":run", "{}", nil)
+
+	for i, d := range landed(t, cloud, 2) {
+		_, got := call(t, cloud, "GET", fmt.Sprintf("/local/deliveries/%d", d.ID), "", nil)
+		if want := nightly + []string{"/forced/", "/runs/"}[i] + "2026-10-16T12:05:00Z"; got["name"] != want {
+			t.Errorf("delivery %d is of %v, want %s", i, got["name"], want)
+		}
 	}
 }
 

@@ -184,7 +184,7 @@ func TestUnreachableTargetsFailWithoutAnAnswer(t *testing.T) {
 			TopicName: "projects/acme-prod/topics/t", Data: []byte("x"),
 		}},
 	}
-	nobody := httpJob("http://127.0.0.1:1/")
+	nobody := httpJob("http://127.0.0.1:1/?key=secret")
 	nobody.Schedule = "5 12 * * *"
 
 	for _, job := range []*schedulerpb.Job{app, topic, nobody} {
@@ -196,7 +196,7 @@ func TestUnreachableTargetsFailWithoutAnAnswer(t *testing.T) {
 	for job, want := range map[string]string{
 		"app":            "no App Engine address is configured",
 		"topic":          "the local cloud stores Pub/Sub targets but does not deliver to them",
-		"nightly-report": `send: Post "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`,
+		"nightly-report": `send: dial tcp 127.0.0.1:1: connect: connection refused`,
 	} {
 		got := cloud.Deliveries(job)
 		if len(got) != 1 || got[0].Error != want || got[0].Status != 0 {

@@ -16,21 +16,26 @@ func TestQuotaIsRefusedInGooglesShape(t *testing.T) {
 		t.Helper()
 
 		cloud := manual(t)
-		cloud.QuotaExceeded("GetJob", 1)
+		cloud.QuotaExceeded("", 2)
 
-		_, err := schedulerClient(t, cloud, rest).GetJob(t.Context(), &schedulerpb.GetJobRequest{Name: nightly})
+		client := schedulerClient(t, cloud, rest)
+		_, reading := client.GetJob(t.Context(), &schedulerpb.GetJobRequest{Name: nightly})
+		_, writing := client.PauseJob(t.Context(), &schedulerpb.PauseJobRequest{Name: nightly})
 
-		var refused *apierror.APIError
-		if !errors.As(err, &refused) {
-			t.Fatalf("%v", err)
-		}
+		// Reads and writes have quotas of their own.
+		for limit, err := range map[string]error{"1250": reading, "500": writing} {
+			var refused *apierror.APIError
+			if !errors.As(err, &refused) {
+				t.Fatalf("%v", err)
+			}
 
-		if refused.Reason() != "RATE_LIMIT_EXCEEDED" || refused.Domain() != "googleapis.com" || refused.Metadata()["quota_limit_value"] != "500" {
-			t.Errorf("details: %s %s %v", refused.Reason(), refused.Domain(), refused.Metadata())
-		}
+			if refused.Reason() != "RATE_LIMIT_EXCEEDED" || refused.Domain() != "googleapis.com" || refused.Metadata()["quota_limit_value"] != limit {
+				t.Errorf("details: %s %s %v", refused.Reason(), refused.Domain(), refused.Metadata())
+			}
 
-		if rest && refused.HTTPCode() != http.StatusTooManyRequests || !rest && refused.GRPCStatus().Code() != codes.ResourceExhausted {
-			t.Errorf("code: %v", err)
+			if rest && refused.HTTPCode() != http.StatusTooManyRequests || !rest && refused.GRPCStatus().Code() != codes.ResourceExhausted {
+				t.Errorf("code: %v", err)
+			}
 		}
 	})
 }

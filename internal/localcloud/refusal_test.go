@@ -77,6 +77,10 @@ func TestBadJobsAreRefusedWithTheirReason(t *testing.T) {
 		"schedule":    {func(j *schedulerpb.Job) { j.Schedule = "61 * * * *" }, codes.InvalidArgument, "Schedule or time zone is invalid."},
 		"no schedule": {func(j *schedulerpb.Job) { j.Schedule = "" }, codes.InvalidArgument, "Schedule or time zone is invalid."},
 		"time zone":   {func(j *schedulerpb.Job) { j.TimeZone = "Mars/Base" }, codes.InvalidArgument, "Schedule or time zone is invalid."},
+		"size": {
+			func(j *schedulerpb.Job) { j.GetHttpTarget().Body = make([]byte, 1<<20) },
+			codes.InvalidArgument, "The job has 1048796 bytes. It must not be larger than 1048576.",
+		},
 		"description": {
 			func(j *schedulerpb.Job) { j.Description = long },
 			codes.InvalidArgument, "Job.description has 2100 characters. It must not be longer than 500.",

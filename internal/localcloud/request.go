@@ -70,6 +70,8 @@ func (s *scheduler) appEngineRequest(ctx context.Context, try attempt, target *s
 
 	copyHeaders(req.Header, target.GetHeaders())
 	req.Header[headerUserAgent] = []string{header(target.GetHeaders(), headerUserAgent)}
+	// By this a service on App Engine knows that the request is no outsider's: App Engine takes such headers off what comes in.
+	req.Header["X-AppEngine-QueueName"] = []string{"__scheduler"}
 	s.mark(req, try)
 
 	return req, nil

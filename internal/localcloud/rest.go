@@ -13,6 +13,7 @@ import (
 	"connectrpc.com/vanguard/vanguardgrpc"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -120,5 +121,26 @@ func operationRules() []*annotations.HttpRule {
 			Selector: selector + "ListOperations",
 			Pattern:  &annotations.HttpRule_Get{Get: "/v1/{name=projects/*/databases/*}/operations"},
 		},
+	}
+}
+
+// asGoogleRefuses puts what the library refuses by itself into the code and the words of Google's front end; all else stays.
+func asGoogleRefuses(r *http.Request, status int, code codes.Code, message string) (int, codes.Code, string) {
+	const unknownField = `unknown field in field path "`
+
+	unknown, isUnknown := strings.CutPrefix(message, unknownField)
+
+	switch {
+	case status == http.StatusMethodNotAllowed:
+		return http.StatusNotFound, codes.NotFound, notServedHere(r)
+	case isUnknown:
+		name, _, _ := strings.Cut(unknown, `"`)
+
+		return http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("Invalid JSON payload received. Unknown name %q: "+
+			"Cannot bind query parameter. Field '%s' could not be found in request message.", name, name)
+	case message == (&http.MaxBytesError{}).Error():
+		return http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("Request payload size exceeds the limit: %d bytes.", largestRequest)
+	default:
+		return status, code, message
 	}
 }

@@ -124,7 +124,17 @@ func TestRESTErrorsAreInTheEnvelopeOfGoogle(t *testing.T) {
 			"POST", "/v1/" + parent + "/jobs", `x`, http.Header{"Content-Type": {"text/plain"}}, 400, "INVALID_ARGUMENT",
 			"The content type must be application/json.",
 		},
-		"unknown path": {"GET", "/v1/nothing", "", nil, 404, "NOT_FOUND", "The local cloud does not serve GET /v1/nothing."},
+		"unknown parameter": {
+			"GET", "/v1/" + nightly + "?force=1", "", nil, 400, "INVALID_ARGUMENT",
+			`Invalid JSON payload received. Unknown name "force": Cannot bind query parameter. ` +
+				`Field 'force' could not be found in request message.`,
+		},
+		"too much": {
+			"POST", "/v1/" + parent + "/jobs", `{"description": "` + strings.Repeat("x", 4<<20) + `"}`, nil, 400, "INVALID_ARGUMENT",
+			"Request payload size exceeds the limit: 4194304 bytes.",
+		},
+		"method that there is not": {"PUT", "/v1/" + nightly, "{}", nil, 404, "NOT_FOUND", "The local cloud does not serve PUT /v1/" + nightly + "."},
+		"unknown path":             {"GET", "/v1/nothing", "", nil, 404, "NOT_FOUND", "The local cloud does not serve GET /v1/nothing."},
 		"a name that was rebound": {
 			"GET", "/v1/" + nightly, "", http.Header{"Host": {"attacker.example"}}, 403, "PERMISSION_DENIED",
 			`The local cloud answers only to loopback names, not to "attacker.example".`,

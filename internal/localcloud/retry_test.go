@@ -178,4 +178,9 @@ func TestAppEngineRetriesSystemErrorsForEver(t *testing.T) {
 	if agent := seen[0].header.Get("User-Agent"); agent != "AppEngine-Google; (+http://code.google.com/appengine)" {
 		t.Errorf("user agent is %q", agent)
 	}
+
+	// Services on App Engine know by such a header that the request is no outsider's.
+	if queue := seen[0].header.Get("X-AppEngine-QueueName"); queue != "__scheduler" {
+		t.Errorf("queue name is %q", queue)
+	}
 }

@@ -43,7 +43,7 @@ func nameRun(d Delivery) naming {
 
 	identity := run.Identity{
 		Project: job.project, Region: job.location, Job: job.job, Scope: policy.Scope, ScheduleTime: d.ScheduleTime,
-		Forced: d.Forced && policy.ForcedRuns() == run.ForcedSeparate, Format: policy.Format,
+		Forced: d.Forced && claim.Forced(d.ScheduleTime, d.Clock) && policy.ForcedRuns() == run.ForcedSeparate, Format: policy.Format,
 	}
 
 	if d.ScheduleTime.IsZero() {

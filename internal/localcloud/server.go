@@ -99,7 +99,11 @@ func (c *Cloud) byProtocol(rest http.Handler) http.Handler {
 }
 
 func notServed(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "The local cloud does not serve "+r.Method+" "+r.URL.Path+".", http.StatusNotFound)
+	http.Error(w, notServedHere(r), http.StatusNotFound)
+}
+
+func notServedHere(r *http.Request) string {
+	return "The local cloud does not serve " + r.Method + " " + r.URL.Path + "."
 }
 
 func isLocalName(host string) bool {

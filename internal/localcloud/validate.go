@@ -10,11 +10,13 @@ import (
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // The limits of the service, from its published quotas and the comments of its API.
 const (
+	largestJob         = 1 << 20
 	longestDescription = 500
 	longestURI         = 2083
 	largestHeaders     = 80 << 10
@@ -31,6 +33,10 @@ func invalid(format string, args ...any) error {
 
 // validate refuses a job that the API would refuse. The job has been normalised.
 func validate(job *schedulerpb.Job, project string) error {
+	if n := proto.Size(job); n > largestJob {
+		return invalid("The job has %d bytes. It must not be larger than %d.", n, largestJob)
+	}
+
 	if n := utf8.RuneCountInString(job.GetDescription()); n > longestDescription {
 		return invalid("Job.description has %d characters. It must not be longer than %d.", n, longestDescription)
 	}
