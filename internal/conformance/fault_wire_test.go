@@ -177,3 +177,48 @@ func TestServersThatRefuseForAWhileAreGotOver(t *testing.T) {
 		})
 	}
 }
+
+// TestServersThatRefuseReadsForAWhileAreGotOver is the same for the reads by which a delivery learns what is there: a record that is
+// done stays done, and one whose lease is over is taken over, once.
+func TestServersThatRefuseReadsForAWhileAreGotOver(t *testing.T) {
+	t.Parallel()
+
+	for _, name := range []string{"firestore", "spanner"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := &wire{}
+			store := wired()[name](t, w)
+			work := func(context.Context) error { return nil }
+
+			for kind, fault := range map[string]wireFault{"aborted": readAborted, "exhausted": readExhausted} {
+				done := proposal(time.Minute)
+				if got := claimer(store).Do(t.Context(), done, work); got.Outcome != claim.OutcomeExecuted {
+					t.Fatalf("%s (%v)", got.Outcome, got.Err)
+				}
+
+				w.breaks(fault, 0, 4)
+
+				if got := claimer(store).Do(t.Context(), done, work); got.Outcome != claim.OutcomeDuplicate || w.hits() == 0 {
+					t.Errorf("%s, duplicate: %s (%v), %d reads refused", kind, got.Outcome, got.Err, w.hits())
+				}
+
+				w.breaks(wireIntact, 0, 0)
+
+				dead := proposal(time.Minute)
+				abandon(t, store, dead, time.Millisecond)
+				w.breaks(fault, 0, 4)
+
+				if got := claimer(store).Do(t.Context(), dead, work); got.Outcome != claim.OutcomeExecuted || got.Attempt != 2 || w.hits() == 0 {
+					t.Errorf("%s, takeover: %s by attempt %d (%v), %d reads refused", kind, got.Outcome, got.Attempt, got.Err, w.hits())
+				}
+
+				w.breaks(wireIntact, 0, 0)
+
+				if _, err := claimer(store).Now(t.Context(), dead.ID); err != nil {
+					t.Errorf("%s: the storm is over, the store's clock is not to be had: %v", kind, err)
+				}
+			}
+		})
+	}
+}

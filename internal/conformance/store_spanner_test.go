@@ -23,7 +23,14 @@ import (
 func spannerOptions(t *testing.T, calls *atomic.Int64) []option.ClientOption {
 	t.Helper()
 
-	return []option.ClientOption{option.WithGRPCConn(countedConn(t, engines.Spanner(t), calls)), option.WithoutAuthentication()}
+	return spannerOptionsOf(t, engines.Spanner(t), calls)
+}
+
+// spannerOptionsOf speak to the emulator at an address.
+func spannerOptionsOf(t *testing.T, addr string, calls *atomic.Int64) []option.ClientOption {
+	t.Helper()
+
+	return []option.ClientOption{option.WithGRPCConn(countedConn(t, addr, calls)), option.WithoutAuthentication()}
 }
 
 // spannerDatabase makes a database of the test's own, with a table of claims and one of effects, and returns its name. The emulator
@@ -31,13 +38,18 @@ func spannerOptions(t *testing.T, calls *atomic.Int64) []option.ClientOption {
 func spannerDatabase(t *testing.T) string {
 	t.Helper()
 
-	ctx, opts := t.Context(), spannerOptions(t, new(atomic.Int64))
+	return makeSpannerDatabase(t, engines.Spanner(t), "i"+strings.ReplaceAll(tableName(), "_", ""))
+}
+
+// makeSpannerDatabase is spannerDatabase in an instance of that name at an emulator of that address.
+func makeSpannerDatabase(t *testing.T, addr, name string) string {
+	t.Helper()
+
+	ctx, opts := t.Context(), spannerOptionsOf(t, addr, new(atomic.Int64))
 	instances, err := instance.NewInstanceAdminClient(ctx, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	name := "i" + strings.ReplaceAll(tableName(), "_", "")
 
 	made, err := instances.CreateInstance(ctx, &instancepb.CreateInstanceRequest{
 		Parent: "projects/local-project", InstanceId: name,
@@ -69,7 +81,7 @@ func spannerDatabase(t *testing.T) string {
 		t.Fatal(err)
 	}
 
-	if err := spannerclaim.Init(ctx, "spanner://"+db.GetName(), spannerclaim.WithClientOptions(spannerOptions(t, new(atomic.Int64))...)); err != nil {
+	if err := spannerclaim.Init(ctx, "spanner://"+db.GetName(), spannerclaim.WithClientOptions(opts...)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -96,8 +108,14 @@ func openSpanner(t *testing.T, database string) (*spannerclaim.Store, *atomic.In
 func spannerClient(t *testing.T, database string) *spanner.Client {
 	t.Helper()
 
+	return spannerClientOf(t, engines.Spanner(t), database)
+}
+
+func spannerClientOf(t *testing.T, addr, database string) *spanner.Client {
+	t.Helper()
+
 	client, err := spanner.NewClientWithConfig(t.Context(), database, spanner.ClientConfig{DisableNativeMetrics: true},
-		spannerOptions(t, new(atomic.Int64))...)
+		spannerOptionsOf(t, addr, new(atomic.Int64))...)
 	if err != nil {
 		t.Fatal(err)
 	}

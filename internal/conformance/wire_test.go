@@ -24,6 +24,8 @@ const (
 	wireLate                  // the answer comes after the caller's deadline
 	wireAborted               // gRPC alone: the server gives the call up
 	wireExhausted             // gRPC alone: the server has no room for it
+	readAborted               // the same for reads, where the others are for commits
+	readExhausted
 )
 
 // wire is the way from a client to its server. Requests go wrong as it is set.
@@ -50,12 +52,13 @@ func (w *wire) hits() int {
 	return w.hit
 }
 
-func (w *wire) next() wireFault {
+// next is what happens to the next request: a read, or one that commits.
+func (w *wire) next(read bool) wireFault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	switch {
-	case w.left == 0:
+	case w.left == 0, read != (w.fault == readAborted || w.fault == readExhausted):
 		return wireIntact
 	case w.skip > 0:
 		w.skip--
@@ -69,7 +72,22 @@ func (w *wire) next() wireFault {
 	}
 }
 
-// grpcConn connects to a loopback gRPC server by the wire. Commits go wrong: the writes of Firestore and Spanner end with one.
+// reads reports whether a streaming method is the one that Firestore or Spanner read a record by.
+func reads(method string) bool {
+	return strings.HasSuffix(method, "/BatchGetDocuments") || strings.HasSuffix(method, "/StreamingRead")
+}
+
+// refused is a stream that the server ends with an error.
+type refused struct {
+	grpc.ClientStream
+
+	err error
+}
+
+func (r *refused) RecvMsg(any) error { return r.err }
+
+// grpcConn connects to a loopback gRPC server by the wire. Commits go wrong: the writes of Firestore and Spanner end with one. Or
+// reads do.
 func grpcConn(t *testing.T, addr string, w *wire) *grpc.ClientConn {
 	t.Helper()
 
@@ -79,7 +97,7 @@ func grpcConn(t *testing.T, addr string, w *wire) *grpc.ClientConn {
 				return next(ctx, method, req, reply, cc, opts...)
 			}
 
-			switch w.next() {
+			switch w.next(false) {
 			case wireRequestLost:
 				return status.Error(codes.Unavailable, "connection reset")
 			case wireReplyLost:
@@ -97,6 +115,21 @@ func grpcConn(t *testing.T, addr string, w *wire) *grpc.ClientConn {
 				return status.Error(codes.ResourceExhausted, "quota")
 			default:
 				return next(ctx, method, req, reply, cc, opts...)
+			}
+		}),
+		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			stream, err := next(ctx, desc, cc, method, opts...)
+			if err != nil || !reads(method) {
+				return stream, err
+			}
+
+			switch w.next(true) {
+			case readAborted:
+				return &refused{stream, status.Error(codes.Aborted, "contention")}, nil
+			case readExhausted:
+				return &refused{stream, status.Error(codes.ResourceExhausted, "quota")}, nil
+			default:
+				return stream, nil
 			}
 		}))
 	if err != nil {
@@ -128,7 +161,7 @@ type wireConn struct {
 }
 
 func (c *wireConn) Write(b []byte) (int, error) {
-	fault := c.wire.next()
+	fault := c.wire.next(false)
 
 	c.mu.Lock()
 	c.fault = fault
