@@ -3,6 +3,7 @@ package firestoreinbox
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"cloud.google.com/go/firestore"
@@ -33,9 +34,10 @@ const timeForm = "2006-01-02T15:04:05.000000000Z"
 // event happened, by its payload, never webhook-timestamp. Of events of one time the one with the greater id is later. Entities are told
 // apart by their names alone, over all sources of the inbox, and remembered for good.
 //
-// It reads a document and then writes it. Transactions of Firestore read before they write: what the effect reads, it reads first, and a
-// body calls one guard. An event that tells of several entities is best given a work that calls CompleteTx for none of them but a
-// transaction for each, in which a guard makes a repetition harmless.
+// It reads a document and then writes it, and transactions of Firestore read before they write: call it after what the effect reads and
+// before what it writes, and one guard a transaction. The work of an event that tells of several entities gives each of them a
+// transaction of its own, by RunTransaction of the store's client with the work's context, and returns nil after the last one: the guards
+// make it harmless to do so again.
 func Later(ctx context.Context, tx *firestore.Transaction, entity string, eventTime time.Time, id string) (bool, error) {
 	s, err := webhook.InboxOf[*Store](ctx)
 	if err == nil {
@@ -111,9 +113,13 @@ func Once(ctx context.Context, tx *firestore.Transaction, entity, id string) (bo
 // read returns the document of a guard, which need not exist.
 func read(tx *firestore.Transaction, ref *firestore.DocumentRef) (*firestore.DocumentSnapshot, error) {
 	doc, err := tx.Get(ref)
-	if err != nil && (doc == nil || status.Code(err) != codes.NotFound) {
+
+	switch {
+	case err == nil, doc != nil && status.Code(err) == codes.NotFound:
+		return doc, nil
+	case strings.Contains(err.Error(), "read after write"):
+		return nil, fmt.Errorf("ask the guard before the transaction writes, and one guard a transaction: %w", err)
+	default:
 		return nil, err
 	}
-
-	return doc, nil
 }
