@@ -24,19 +24,25 @@ func TestImportingOneStoreNeverPullsAnothersSDK(t *testing.T) {
 	stores := []string{firestoreSDK, spannerSDK, postgresSDK, redisSDK, sqliteSDK}
 
 	for name, own := range map[string]string{
-		"firestoreclaim": firestoreSDK,
-		"spannerclaim":   spannerSDK,
-		"postgresclaim":  postgresSDK,
-		"redisclaim":     redisSDK,
-		"sqliteclaim":    sqliteSDK,
-		"memclaim":       "",
-		"claimtest":      "",
-		"otelclaim":      telemetryAPI,
+		"claim/firestoreclaim":   firestoreSDK,
+		"claim/spannerclaim":     spannerSDK,
+		"claim/postgresclaim":    postgresSDK,
+		"claim/redisclaim":       redisSDK,
+		"claim/sqliteclaim":      sqliteSDK,
+		"claim/memclaim":         "",
+		"claim/claimtest":        "",
+		"claim/otelclaim":        telemetryAPI,
+		"webhook/firestoreinbox": firestoreSDK,
+		"webhook/spannerinbox":   spannerSDK,
+		"webhook/postgresinbox":  postgresSDK,
+		"webhook/sqliteinbox":    sqliteSDK,
+		"webhook/meminbox":       "",
+		"webhook":                "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			deps := dependencies(t, "./runtime/claim/"+name)
+			deps := dependencies(t, "./runtime/"+name)
 			if own != "" && !slices.ContainsFunc(deps, within(own)) {
 				t.Errorf("it does not import %s: the test looks for the wrong thing", own)
 			}
