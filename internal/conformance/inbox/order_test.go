@@ -86,6 +86,28 @@ func superseded(t *testing.T, s suite) {
 	}
 }
 
+func latestWins(t *testing.T, s suite) {
+	const events = 6
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for n := range events {
+		at := noon.Add(time.Duration(n*5%events) * time.Second) // not in their order
+		s.accept(t, change{Entity: "contact/1", Timestamp: at, State: at.Format(time.TimeOnly)}.entry("msg_"+at.Format("05")))
+	}
+	done := 0
+	w := s.worker(t, s.ordered, func(cfg *webhook.WorkerConfig) { cfg.Concurrency = 3 })
+	eventually(t, "all are applied or superseded", func() bool {
+		drained := drain(t, w)
+		done += drained.Completed + drained.Superseded
+		return done >= events
+	})
+	for n := range events {
+		effects := s.effects(t, noon.Add(time.Duration(n)*time.Second).Format(time.TimeOnly))
+		if effects > 1 || n == events-1 && effects != 1 {
+			t.Errorf("%d effects of event %d of %d", effects, n+1, events)
+		}
+	}
+}
+
 func partOnce(t *testing.T, s suite) {
 	w := s.worker(t, s.ordered)
 	for _, step := range []struct {

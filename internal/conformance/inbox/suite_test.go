@@ -58,6 +58,7 @@ func cases() map[string]func(*testing.T, suite) {
 		"a drain keeps to its bounds":                         drainBounded,
 		"workers side by side complete each event once":       sideBySide,
 		"an event that came late is superseded":               superseded,
+		"events of one entity at once end with its latest":    latestWins,
 		"a part is added once":                                partOnce,
 		"a replay after completion is the same event":         replayed,
 		"a shutdown gives events back at once":                givenBack,
