@@ -71,7 +71,7 @@ on loopback addresses only, unless --allow-remote is given.`,
 	flags.StringVar(&f.appEngine, "app-engine", "", "base URL that jobs with an App Engine target are sent to")
 	flags.StringVar(&f.project, "project", "my-project", "the project to print in the settings; any project works")
 	flags.StringVar(&f.store, "store", "", "URL of the store in which handlers keep their claims, to show them (default "+run.EnvStore+", if set)")
-	flags.StringVar(&f.state, "state", "", "file that keeps jobs, field settings and the clock across restarts")
+	flags.StringVar(&f.state, "state", "", "file that keeps jobs, field settings and the clock across restarts; deliveries are kept beside it")
 	flags.StringVar(&f.clock, "clock", "", "time in RFC 3339 at which the clock stands until it is moved (default: real time)")
 	flags.StringToStringVar(&f.fronts, "cloud-run", nil,
 		"HOST:PORT=URL: stand before the handler at URL as Cloud Run does, and check callers as IAM does")
@@ -115,7 +115,7 @@ func (f *devFlags) config(ctx context.Context, log io.Writer) (localcloud.Config
 	return cfg, err
 }
 
-// devSettle is how long an advance waits, at each step, for deliveries that a handler does not answer.
+// devSettle is how long an advance waits for deliveries that a handler does not answer.
 const devSettle = 30 * time.Second
 
 // run serves until ctx ends or the process is told to end; a second signal ends it at once.
@@ -164,9 +164,9 @@ func (f *devFlags) begin(cloud *localcloud.Cloud, out io.Writer) error {
 			return err
 		}
 	}
-	kept := "all jobs are gone then"
+	kept := "jobs and deliveries are gone then"
 	if f.state != "" {
-		kept = "jobs are kept in " + f.state
+		kept = "jobs and deliveries are kept in " + f.state
 	}
 	err := devHelp().Execute(out, map[string]any{
 		"URL": cloud.URL(), "Addr": cloud.Addr(), "JWKS": cloud.JWKSURL(), "Project": f.project,

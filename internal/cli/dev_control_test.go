@@ -141,11 +141,14 @@ func TestDevVerifyPrintsATableOrJSONAndFailsWithTheHandler(t *testing.T) {
 		t.Errorf("exit %d, %v: %s", status, err, out)
 	}
 
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(silent.Close)
 	for name, args := range map[string][]string{
 		"nobody there": {"verify", "--no-token", "--url", "http://127.0.0.1:1/"},
 		"no URL":       {"verify", "--no-token", "--url", "x"},
 		"no race":      {"verify", "--no-token", "--url", handler.URL, "--rivals", "1"},
 		"no check":     {"verify", "--no-token", "--url", handler.URL, "--only", "x"},
+		"all unclear":  {"verify", "--no-token", "--url", silent.URL, "--only", "executes,race"},
 	} {
 		if _, status, err := runDev(t, args...); status != 2 {
 			t.Errorf("%s: exit %d, %v", name, status, err)
@@ -176,7 +179,7 @@ func TestDevKeepsStateShowsRecordsAndLetsChanceIn(t *testing.T) {
 	printed := served(t, "--store", "sqlite:"+filepath.Join(dir, "claims.db"), "--state", filepath.Join(dir, "dev.json"),
 		"--clock", "2026-10-16T12:00:00Z", "--random", "0.25", "--seed", "7", "--cloud-run", "127.0.0.1:0=http://127.0.0.1:1")
 	for _, want := range []string{
-		"Faults by chance: 0.25 of the deliveries of any job, seed 7\n", "jobs are kept in " + filepath.Join(dir, "dev.json"),
+		"Faults by chance: 0.25 of the deliveries of any job, seed 7\n", "jobs and deliveries are kept in " + filepath.Join(dir, "dev.json"),
 		"As on Cloud Run, behind IAM: http://127.0.0.1:",
 	} {
 		if !strings.Contains(printed, want) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud/verify"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
 type verifyFlags struct {
@@ -42,7 +43,7 @@ The handler must trust the tokens of the local cloud (see what dev prints). The 
 Effects are counted by the header Idempotent-Run of the answers, or, with --effects, by what the
 handler itself tells: a URL that answers a GET with the number of effects so far.
 
-Exit status 0: nothing fails. 1: something fails. 2: nothing could be checked.`,
+Exit status 0: something holds and nothing fails. 1: something fails. 2: nothing could be told.`,
 		Example: `  terraform-provider-idempotent dev verify --url http://127.0.0.1:8080/ \
     --account scheduler@my-project.iam.gserviceaccount.com`,
 		Args: cobra.NoArgs,
@@ -91,10 +92,16 @@ func (f *verifyFlags) run(ctx context.Context, out io.Writer) error {
 	} else {
 		err = printReport(out, report)
 	}
-	if err == nil && report.Fails > 0 {
-		err = &exitError{status: exitFindings, err: fmt.Errorf("%d of %d checks fail", report.Fails, len(report.Results))}
+	switch {
+	case err != nil:
+		return err
+	case report.Fails > 0:
+		return &exitError{status: exitFindings, err: fmt.Errorf("%d of %d checks fail", report.Fails, len(report.Results))}
+	case report.Holds == 0:
+		return unreadable(errors.New("no check tells whether the handler keeps the contract: give --effects, or answer the header " + run.HeaderOutcome))
+	default:
+		return nil
 	}
-	return err
 }
 
 // issuer lets tokens be made by the cloud that runs, or else by one that is served in its place until stop is called.

@@ -84,7 +84,10 @@ func newDevAdvance(c *devClient) *cobra.Command {
 		Use:   "advance DURATION",
 		Short: "Move the clock of the running local cloud forward",
 		Long: `Move the clock of the running local cloud forward. Everything that falls due on the way happens, in
-order, and has ended when the command returns.`,
+order, and has ended when the command returns.
+
+A handler that does not answer is waited for, half a minute for each job. Deliveries beyond that fail
+at their attempt deadline, by the moved clock.`,
 		Example: `  terraform-provider-idempotent dev advance 24h`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -69,15 +69,9 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 // begin brings back the state and starts everything that runs beside the calls.
 func (c *Cloud) begin() error {
 	if c.cfg.StateFile != "" {
-		err := c.loadState(c.cfg.StateFile)
-		if err != nil {
-			return err
-		}
+		var err error
 
-		// What cannot be written is found out now and not when everything is lost.
-		c.keeper = &keeper{path: c.cfg.StateFile, cloud: c, dirty: make(chan struct{}, 1)}
-
-		err = c.keeper.save()
+		c.keeper, err = newKeeper(c.cfg.StateFile, c)
 		if err != nil {
 			return err
 		}
@@ -155,6 +149,8 @@ func (c *Cloud) Job(name string) (*schedulerpb.Job, error) { return c.scheduler.
 // EditJob changes a stored job behind the back of its clients, as a colleague at the console would: nothing is validated, filled in
 // or logged. A changed schedule takes effect.
 func (c *Cloud) EditJob(name string, change func(*schedulerpb.Job)) error {
+	defer c.keeper.changed()
+
 	return c.scheduler.drift(name, change)
 }
 

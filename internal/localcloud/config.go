@@ -35,7 +35,8 @@ type Config struct {
 	// Store is where the handlers keep their claims: the page then shows the record of each run. Nil: it shows what answers tell.
 	// The cloud only reads it and does not close it.
 	Store claim.Store
-	// StateFile keeps jobs, settings of fields and the clock in a file, across restarts; empty: they are gone with the cloud.
+	// StateFile keeps jobs, settings of fields and the clock in a file, and deliveries in a file beside it that ends in .deliveries,
+	// across restarts; empty: they are gone with the cloud.
 	StateFile string
 	// Fronts stand before handlers as Cloud Run does; none: jobs reach their targets directly.
 	Fronts []Front

@@ -80,6 +80,8 @@ func (c *Cloud) FailAfter(method string, code codes.Code, msg string, times int)
 // EditField changes the stored settings of a Firestore field behind the back of its clients. A field that ends up without settings of
 // its own inherits them again.
 func (c *Cloud) EditField(name string, change func(*adminpb.Field)) error {
+	defer c.keeper.changed()
+
 	return c.fields.edit(name, change)
 }
 

@@ -15,15 +15,16 @@ import (
 
 	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
 
 const (
 	stateVersion = 1
-	// statePace gathers changes that come together; stateEvery writes what changes without a call, such as the last attempts.
-	statePace  = 200 * time.Millisecond
-	stateEvery = 30 * time.Second
+	// statePace gathers changes that come together; deliveryPace gathers deliveries, of which more come.
+	statePace    = 200 * time.Millisecond
+	deliveryPace = time.Second
 )
 
 // savedState is what the state file holds.
@@ -42,7 +43,33 @@ type keeper struct {
 	cloud *Cloud
 	dirty chan struct{}
 
-	mu sync.Mutex // one write at a time
+	mu    sync.Mutex // one write at a time
+	diary *diary
+}
+
+// newKeeper prepares a keeper and brings back what its files hold.
+func newKeeper(path string, c *Cloud) (*keeper, error) {
+	k := &keeper{
+		path: path, cloud: c, dirty: make(chan struct{}, 1), diary: &diary{path: path + diarySuffix, journal: c.scheduler.deliveries},
+	}
+
+	// Deliveries come first: a job may be due as soon as it is there.
+	lastRun, err := k.diary.load()
+	if err != nil {
+		return nil, err
+	}
+
+	c.scheduler.mu.Lock()
+	c.scheduler.lastRun = lastRun
+	c.scheduler.mu.Unlock()
+
+	err = c.loadState(path)
+	if err != nil {
+		return nil, err
+	}
+
+	// What cannot be written is found out now and not when everything is lost.
+	return k, k.save()
 }
 
 // changed says that there is something to write.
@@ -59,19 +86,19 @@ func (k *keeper) changed() {
 
 // run writes until ctx ends.
 func (k *keeper) run(ctx context.Context) {
+	delivered := k.diary.journal.changes.changed()
+
 	for {
-		regular := time.NewTimer(stateEvery)
 		select {
 		case <-k.dirty:
 			_ = sleep(ctx, statePace)
-		case <-regular.C:
+		case <-delivered:
+			_ = sleep(ctx, deliveryPace)
 		case <-ctx.Done():
-			regular.Stop()
-
 			return
 		}
 
-		regular.Stop()
+		delivered = k.diary.journal.changes.changed()
 
 		err := k.save()
 		if err != nil {
@@ -80,7 +107,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// save replaces the file as a whole, so that whoever reads it finds one state or another.
+// save writes the state, and the deliveries that have ended meanwhile.
 func (k *keeper) save() error {
 	if k == nil {
 		return nil
@@ -94,20 +121,31 @@ func (k *keeper) save() error {
 		return err
 	}
 
-	temporary, err := os.CreateTemp(filepath.Dir(k.path), filepath.Base(k.path)+".*") // for its owner alone: jobs hold headers
+	err = replaceFile(k.path, text)
 	if err != nil {
 		return fmt.Errorf("keep the state: %w", err)
+	}
+
+	return k.diary.write()
+}
+
+// replaceFile replaces a file as a whole, so that whoever reads it finds the one or the other. It is for its owner alone, since jobs hold
+// headers.
+func replaceFile(path string, text []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
 	}
 
 	_, err = temporary.Write(text)
 	err = errors.Join(err, temporary.Close())
 
 	if err == nil {
-		err = os.Rename(temporary.Name(), k.path)
+		err = os.Rename(temporary.Name(), path)
 	}
 
 	if err != nil {
-		return fmt.Errorf("keep the state: %w", errors.Join(err, os.Remove(temporary.Name())))
+		return errors.Join(err, os.Remove(temporary.Name()))
 	}
 
 	return nil
@@ -195,7 +233,7 @@ func (c *Cloud) decodeState(text []byte) error {
 		}
 
 		if err != nil {
-			return fmt.Errorf("job %q: %w", message.GetName(), err)
+			return fmt.Errorf("job %q: %s", message.GetName(), status.Convert(err).Message())
 		}
 	}
 
@@ -208,7 +246,7 @@ func (c *Cloud) decodeState(text []byte) error {
 		}
 
 		if err != nil {
-			return fmt.Errorf("field %q: %w", message.GetName(), err)
+			return fmt.Errorf("field %q: %s", message.GetName(), status.Convert(err).Message())
 		}
 
 		c.fields.restore(message)

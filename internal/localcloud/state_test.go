@@ -1,6 +1,9 @@
 package localcloud_test
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
@@ -73,8 +77,124 @@ func TestTheStateSurvivesARestart(t *testing.T) {
 
 	advance(t, again, 5*time.Minute)
 
-	if got := again.Deliveries(""); len(got) != 1 || got[0].ScheduleTime.Sub(noon()) != 10*time.Minute {
+	got := again.Deliveries(nightly)
+	if len(got) != 2 || got[1].ScheduleTime.Sub(noon()) != 10*time.Minute {
 		t.Errorf("deliveries after the restart: %+v", got)
+	}
+}
+
+func TestDeliveriesSurviveARestart(t *testing.T) {
+	t.Parallel()
+
+	tg := newTarget(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "done") })
+	file := filepath.Join(t.TempDir(), "state.json")
+	begin := func() *localcloud.Cloud {
+		return start(t, localcloud.Config{Clock: localcloud.ManualClock(noon()), StateFile: file, History: 40})
+	}
+
+	cloud := begin()
+	create(t, cloud, httpJob(tg.url))
+
+	if err := cloud.Inject(localcloud.Fault{Kind: localcloud.LostReply}); err != nil {
+		t.Fatal(err)
+	}
+
+	advance(t, cloud, 10*time.Minute)
+
+	before := cloud.Deliveries("")
+	if len(before) != 2 || before[0].Fault != localcloud.LostReply || string(before[0].Body) != "done" {
+		t.Fatalf("deliveries: %+v", before)
+	}
+
+	if err := cloud.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// A process that is killed may leave half a line.
+	diary, err := os.OpenFile(file+".deliveries", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = diary.WriteString(`{"id": 3, "jo`)
+	if err := errors.Join(err, diary.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	again := begin()
+	if diff := cmp.Diff(before, again.Deliveries(""), cmpopts.EquateApproxTime(time.Microsecond)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+
+	// Numbers go on, and what is told by number is the right delivery.
+	advance(t, again, 5*time.Minute)
+
+	if got := again.Deliveries(""); len(got) != 3 || got[2].ID != 3 || got[2].Run != 3 {
+		t.Errorf("the delivery after: %+v", got)
+	}
+
+	// The file forgets as the cloud does.
+	for range 5 {
+		advance(t, again, 4*time.Hour)
+	}
+
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	text, err := os.ReadFile(file + ".deliveries")
+	if lines := strings.Count(string(text), "\n"); err != nil || lines > 3*40 {
+		t.Errorf("%d lines for a history of 40, %v", lines, err)
+	}
+
+	last := begin().Deliveries("")
+	if n := len(last); n == 0 || n > 40 || last[n-1].ID != 243 {
+		t.Errorf("%d deliveries, the last %+v", n, last[n-1])
+	}
+}
+
+func TestDeliveriesThatCannotBeReadStopTheStart(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "state.json")
+	if err := os.WriteFile(file+".deliveries", []byte("{\"id\": 1}\nnothing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	_, err := localcloud.Start(t.Context(), localcloud.Config{StateFile: file})
+	if err == nil || !strings.Contains(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "delete the file to begin anew") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is killed has written what had happened a moment before.
+func TestDeliveriesAreWrittenWhileTheCloudRuns(t *testing.T) {
+	t.Parallel()
+
+	tg := newTarget(t, nil)
+	file := filepath.Join(t.TempDir(), "state.json")
+	cloud := start(t, localcloud.Config{Clock: localcloud.ManualClock(noon()), StateFile: file})
+	create(t, cloud, httpJob(tg.url))
+	advance(t, cloud, 5*time.Minute)
+	eventually(t, file+".deliveries", `"status":200`)
+	eventually(t, file, `"lastAttemptTime":`)
+}
+
+// eventually waits until a file holds a text.
+func eventually(t *testing.T, file, want string) {
+	t.Helper()
+
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(text), want) {
+			return
+		}
+
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not in %s after 10 s: %v\n%s", want, file, err, text)
+		}
+
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -85,18 +205,7 @@ func TestTheStateIsWrittenWhileTheCloudRunsAndForItsOwnerAlone(t *testing.T) {
 	cloud := start(t, localcloud.Config{Clock: localcloud.ManualClock(noon()), StateFile: file})
 	create(t, cloud, httpJob("http://127.0.0.1:1/"))
 
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		text, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(text), nightly) {
-			break
-		}
-
-		if time.Now().After(deadline) {
-			t.Fatalf("the job is not in the file after 10 s: %v\n%s", err, text)
-		}
-
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, file, nightly)
 
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
