@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
 // update rewrites testdata/golden with what is generated now: go test ./generator -run Golden -update.
@@ -29,13 +31,42 @@ func goldens() map[string]generator.Spec {
 	}
 	for _, kind := range generator.Kinds() {
 		for _, store := range generator.Stores() {
-			all[kind+"-"+store.Name] = generator.Spec{
-				Name: "nightly-report", Kind: kind, Jobs: []string{"nightly-report"}, Store: store.Name, Project: "acme-prod",
-				Forward: forwardOf(kind, "nightly-report"),
+			if kind == "webhook" && store.Inbox == "" {
+				continue // refused
 			}
+			all[kind+"-"+store.Name] = specOf(kind, store.Name, "nightly-report")
 		}
 	}
+	all["webhook-any-event"] = generator.Spec{Name: "billing", Kind: "webhook", Store: "sqlite", Package: "billing"}
+	all["api-tenant-header"] = generator.Spec{
+		Name: "orders", Kind: "api", Store: "sqlite", API: &generator.API{TenantHeader: "x-workspace", KeyOptional: true, Lapse: "in_transaction"},
+		Package: "orders",
+	}
 	return all
+}
+
+// specOf is a handler of that kind with what the kind demands; jobs are the jobs that it serves, if it serves any.
+func specOf(kind, store string, jobs ...string) generator.Spec {
+	spec := generator.Spec{
+		Name: "nightly-report", Kind: kind, Jobs: jobs, Store: store, Project: "acme-prod", Forward: forwardOf(kind, jobs...),
+	}
+	switch kind {
+	case "webhook":
+		spec.Jobs = nil
+		spec.Webhook = &generator.Webhook{
+			Source: "billing/production", Events: []string{"invoice.paid", "customer.created"}, Secrets: []string{"BILLING_SECRET", "BILLING_SECRET_OLD"},
+			RetryHorizon: 120 * time.Hour, Tolerance: 90 * time.Second, OnConflict: "409",
+		}
+		spec.Policy = run.Policy{Timeout: 30 * time.Second, Lease: 45 * time.Second, MaxAttempts: 10, Retention: 30 * 24 * time.Hour}
+	case "api":
+		spec.Jobs = nil
+		spec.API = &generator.API{
+			Window: 24 * time.Hour, Codes: map[string]string{"key_too_long": "E01001", "in_progress": "E01004", "reused": "E01005", "unavailable": "E01033"},
+			Statuses: map[string]int{"reused": 422}, CodeMember: "error_code", AcceptFailoverLoss: store == "redis",
+		}
+		spec.Policy = run.Policy{Timeout: 20 * time.Second, Renew: true}
+	}
+	return spec
 }
 
 func TestGoldenFiles(t *testing.T) {

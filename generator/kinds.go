@@ -10,7 +10,18 @@ type kind struct {
 	client *client
 	// importable says that the platform builds its own program around the package, which then cannot be main.
 	importable bool
+	// answers is what the user's own code is called for.
+	answers answers
 }
+
+// answers is what a handler answers with its user's code.
+type answers int
+
+const (
+	runs       answers = iota // runs of scheduled jobs
+	events                    // events that another service sends by webhook
+	operations                // operations of an API, by requests with an Idempotency-Key
+)
 
 // kinds lists the kinds in the order in which messages name them.
 func kinds() []kind {
@@ -35,6 +46,8 @@ func kinds() []kind {
 			fields: []string{"branch", "commit", "substitutions", "tag"},
 			RunID:  "the substitution `_IDEMPOTENT_RUN_ID`",
 		}},
+		{name: "webhook", folders: []string{"module", "program", "container", "webhook"}, answers: events},
+		{name: "api", folders: []string{"module", "program", "container", "api"}, answers: operations},
 	}
 }
 
@@ -54,6 +67,33 @@ func Kinds() []string {
 func Forwards(name string) bool {
 	k, err := findKind(name)
 	return err == nil && k.client != nil
+}
+
+// Schedules reports whether handlers of that kind do the work of scheduled jobs; the others are called by somebody else.
+func Schedules(name string) bool {
+	k, err := findKind(name)
+	return err == nil && k.answers == runs
+}
+
+// DefaultStore is the store of a handler of that kind in a project, when its spec names none.
+func DefaultStore(kind, project string) string {
+	k, err := findKind(kind)
+	if err != nil {
+		return ""
+	}
+	return "firestore://" + project + "/(default)/" + k.collection()
+}
+
+// collection is where the kind keeps its records in Firestore.
+func (k kind) collection() string {
+	switch k.answers {
+	case events:
+		return "webhook_inbox"
+	case operations:
+		return "idempotency_keys"
+	default:
+		return "scheduler_runs"
+	}
 }
 
 func findKind(name string) (kind, *SpecError) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,13 +50,13 @@ func ceilings(t *testing.T) map[string]int {
 func builtModules() map[string]generator.Spec {
 	all := map[string]generator.Spec{}
 	add := func(kind, store string) {
-		all[kind+"-"+store] = generator.Spec{
-			Name: "nightly-report", Kind: kind, Store: store, Jobs: []string{"nightly-report", "clean-up"},
-			Forward: forwardOf(kind, "nightly-report", "clean-up"),
-		}
+		all[kind+"-"+store] = specOf(kind, store, "nightly-report", "clean-up")
 	}
 	for _, store := range generator.Stores() {
 		add("http", store.Name)
+		if store.Inbox != "" { // its package is another one
+			add("webhook", store.Name)
+		}
 	}
 	for _, kind := range generator.Kinds() {
 		add(kind, "sqlite")
@@ -79,7 +80,7 @@ func TestGeneratedModulesBuildAndStayLight(t *testing.T) {
 			goTool(t, dir, "test", "./...")
 			store := generator.Stores()[slices.IndexFunc(generator.Stores(), func(s generator.Store) bool { return s.Name == spec.Store })]
 			if spec.Kind != "function" { // which opens its store at the first delivery
-				checkWrongStore(t, filepath.Join(dir, "handler"), store)
+				checkWrongStore(t, filepath.Join(dir, "handler"), store, spec.Kind)
 			}
 			checkLight(t, dir, name, store, limit[name])
 			checkClients(t, dir, spec.Kind)
@@ -103,9 +104,9 @@ func checkClients(t *testing.T, dir, kind string) {
 		"forward_cloud_build": "/runtime/forward/cloudbuildforward",
 	}
 	deps := strings.Fields(goTool(t, dir, "list", "-deps", "./..."))
-	for of, path := range packages {
-		if slices.Contains(deps, generator.LibraryModule+path) != (of == kind) {
-			t.Errorf("a handler of kind %s links %s: %t", kind, path, of != kind)
+	for of, pkg := range packages {
+		if slices.Contains(deps, generator.LibraryModule+pkg) != (of == kind) {
+			t.Errorf("a handler of kind %s links %s: %t", kind, pkg, of != kind)
 		}
 	}
 }
@@ -122,12 +123,13 @@ func TestGeneratedLibraryPackageBuilds(t *testing.T) {
 }
 
 // checkWrongStore starts the program with the URL of another store: it says which one it was built for, and repeats no password.
-func checkWrongStore(t *testing.T, program string, store generator.Store) {
+func checkWrongStore(t *testing.T, program string, store generator.Store, kind string) {
 	t.Helper()
+	example := strings.Replace(store.Example, "scheduler_runs", path.Base(generator.DefaultStore(kind, "p")), 1)
 	for url, want := range map[string]string{
 		"mysql://me:hunter2@host/db": "IDEMPOTENT_STORE names another store than the one this program was built for, " + store.Title +
-			": give a URL such as " + store.Example + ", or generate the handler again with the other store",
-		"": "IDEMPOTENT_STORE is not set: give the store's URL, such as " + store.Example,
+			": give a URL such as " + example + ", or generate the handler again with the other store",
+		"": "IDEMPOTENT_STORE is not set: give the store's URL, such as " + example,
 	} {
 		cmd := exec.CommandContext(t.Context(), program)
 		cmd.Env = []string{"IDEMPOTENT_STORE=" + url, "IDEMPOTENT_CALLER=insecure"}
@@ -144,10 +146,10 @@ func checkWrongStore(t *testing.T, program string, store generator.Store) {
 
 func checkLight(t *testing.T, dir, name string, store generator.Store, limit int) {
 	t.Helper()
-	for path := range strings.FieldsSeq(goTool(t, dir, "list", "-deps", "./...")) {
+	for dep := range strings.FieldsSeq(goTool(t, dir, "list", "-deps", "./...")) {
 		for _, other := range generator.Stores() {
-			if other.Name != store.Name && path == other.Import() {
-				t.Errorf("a handler with %s links %s", store.Name, path)
+			if other.Name != store.Name && dep == other.Import() {
+				t.Errorf("a handler with %s links %s", store.Name, dep)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestJobsGetGoNames(t *testing.T) {
 		"run-test":       {Method: "RunTest", File: "run_test_job"},
 		"build-windows":  {Method: "BuildWindows", File: "build_windows_job"},
 		"-x-":            {Method: "X", File: "x_job"},
-		"self":           {Method: "Self", File: "job"},
+		"self":           {Method: "Self", File: "job", Own: true},
 	} {
 		want.Name = name
 		jobs, errs := nameJobs(Spec{Name: "self", Jobs: []string{name}})

@@ -51,6 +51,15 @@ type data struct {
 	// Client and Forwards are what a forwarder links and starts. Nil: it is none.
 	Client   *client
 	Forwards []forwarded
+	// Webhook and API are what handlers of these kinds do. Nil: it is of another kind.
+	Webhook *receiving
+	API     *guarding
+	// Secrets are the environment variables of a webhook or an API that hold secrets.
+	Secrets []string
+	// Does says in a sentence what the program does. Works is the type of the user's works; empty: it has none.
+	Does, Works string
+	// Opens is how the store is opened.
+	Opens opening
 	// Runtime is the Go of App Engine and of functions.
 	Runtime string
 	// Entry is the path of the package with the program, as go build takes it.
@@ -59,6 +68,9 @@ type data struct {
 
 // defaultDeadline is Cloud Scheduler's attempt deadline for HTTP targets that set none.
 const defaultDeadline = 180 * time.Second
+
+// opening is the function that opens the store, of which package, and what it is then.
+type opening struct{ Package, Import, Type string }
 
 // setting is one environment variable: the name of its constant in package run, and its default.
 type setting struct{ Name, Value string }
@@ -70,16 +82,23 @@ func read(spec Spec) (kind, data, error) {
 	if kindErr != nil {
 		errs = append(errs, kindErr)
 	}
-	store, url, storeErr := findStore(spec)
+	store, url, storeErr := findStore(spec, k)
 	if storeErr != nil {
 		errs = append(errs, storeErr)
 	}
-	jobs, starts, forwardErrs := forwards(spec, k)
-	errs = append(errs, forwardErrs...)
-	if k.client == nil {
-		var jobErrs []*SpecError
-		jobs, jobErrs = nameJobs(spec)
-		errs = append(errs, jobErrs...)
+	store.Example = strings.ReplaceAll(store.Example, "scheduler_runs", k.collection())
+	jobs, starts, more := forwards(spec, k)
+	errs = append(errs, more...)
+	guards, more := api(spec, k, store)
+	errs = append(errs, more...)
+	receives, named, more := received(spec, k, store)
+	errs = append(errs, more...)
+	switch {
+	case receives != nil:
+		jobs = named
+	case guards == nil && k.client == nil:
+		jobs, more = nameJobs(spec)
+		errs = append(errs, more...)
 	}
 	if err := k.checkPackage(spec.Package); err != nil {
 		errs = append(errs, err)
@@ -89,21 +108,26 @@ func read(spec Spec) (kind, data, error) {
 	}
 	d := data{
 		Name: spec.Name, Kind: k.name, Service: serviceName(spec.Name), Package: cmp.Or(spec.Package, k.packageName()),
-		Jobs: jobs, Any: len(spec.Jobs) == 0 && k.client == nil, Client: k.client, Forwards: starts,
+		Jobs: jobs, Any: len(spec.Jobs) == 0 && k.client == nil, Client: k.client, Forwards: starts, Webhook: receives, API: guards,
 		Project: spec.Project, Region: spec.Region,
 		Store: store, DefaultStore: url,
 		Library: LibraryModule, RuntimeVersion: spec.RuntimeVersion,
 		GoVersion: goVersion, GoRelease: goVersion[:strings.LastIndex(goVersion, ".")],
 	}
 	d.TimeoutSeconds = int(math.Ceil(cmp.Or(spec.Policy.Timeout, spec.Policy.Deadline, defaultDeadline).Seconds()))
+	if k.answers == events { // the longest request is a drain
+		d.TimeoutSeconds = int(math.Ceil(orDefault(spec.Policy.Deadline, defaultDeadline).Seconds()))
+	}
 	d.Runtime = "go" + strings.ReplaceAll(d.GoRelease, ".", "")
 	d.Entry = "."
 	if d.Package != "main" {
 		d.Entry = "./cmd/" + d.Service
 	}
-	d.Own = slices.ContainsFunc(jobs, func(j job) bool { return j.File == "job" })
+	d.Own = slices.ContainsFunc(jobs, func(j job) bool { return j.Own })
 	d.Module = cmp.Or(spec.Module, "example.com/"+d.Service)
-	for _, s := range []setting{{"EnvStore", url}, {"EnvProject", spec.Project}, {"EnvRegion", spec.Region}} {
+	d.describe(k)
+	defaults := []setting{{"EnvStore", url}, {"EnvProject", spec.Project}, {"EnvRegion", spec.Region}}
+	for _, s := range defaults[:d.settings(k)] {
 		if s.Value != "" {
 			d.Defaults = append(d.Defaults, s)
 		}
@@ -112,6 +136,43 @@ func read(spec Spec) (kind, data, error) {
 		d.Policy = policy
 	}
 	return k, d, nil
+}
+
+// settings is how many of the three settings with a default (store, project, region) the kind reads.
+func (data) settings(k kind) int {
+	switch k.answers {
+	case operations:
+		return 1
+	case events:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// describe says what the program does, with what.
+func (d *data) describe(k kind) {
+	defer func() {
+		if d.Store.Password != "" {
+			d.Secrets = append(slices.Clip(d.Secrets), d.Store.Password)
+		}
+	}()
+	claims := opening{d.Store.Package, d.Store.Import(), "claim.Store"}
+	switch {
+	case k.answers == events:
+		d.Does = "receives webhooks: one event has one effect, however often it is delivered."
+		d.Secrets = d.Webhook.Secrets
+		d.Works, d.Opens = "Events", opening{d.Store.Inbox, LibraryModule + "/runtime/webhook/" + d.Store.Inbox, "webhook.Inbox"}
+	case k.answers == operations:
+		d.Does = "serves an API: one idempotency key has one effect, however often its request is sent."
+		d.Works, d.Opens = "API", claims
+	case d.Client != nil:
+		d.Does = "starts " + d.Client.Title + " for Cloud Scheduler jobs: one scheduled run starts one execution, however often it is delivered."
+		d.Opens = claims
+	default:
+		d.Does = "does the work of Cloud Scheduler jobs: one scheduled run has one effect, however often it is delivered."
+		d.Works, d.Opens = "Jobs", claims
+	}
 }
 
 func join(errs []*SpecError) error {

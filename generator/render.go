@@ -14,7 +14,7 @@ import (
 )
 
 // blueprint is one template of a folder. In its path, SERVICE stands for the service's name, and EACH for the stem of a job's file:
-// such a template is rendered once for each job that does not live in job.go.
+// such a template is rendered once for each job that does not live in job.go, and for each event likewise.
 type blueprint struct {
 	path   string
 	render *template.Template
@@ -54,7 +54,7 @@ func (b blueprint) jobs(d data) []job {
 	var own job
 	var others []job
 	for _, j := range d.Jobs {
-		if j.File == "job" {
+		if j.Own {
 			own = j
 		} else {
 			others = append(others, j)
@@ -124,6 +124,7 @@ func functions() template.FuncMap {
 		"shell":   shellQuote,
 		"join":    strings.Join,
 		"comment": comment,
+		"secret":  secretName,
 	}
 }
 

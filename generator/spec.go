@@ -14,16 +14,22 @@ type Spec struct {
 	// cmd/, and the package can be imported.
 	Package string
 	// Jobs are the short names of the jobs that the handler serves, each with a method of its own. Empty: it serves any job, with
-	// one method; for kinds that forward, those of Forward.
+	// one method; for kinds that forward, those of Forward. None for kinds webhook and api, which serve no jobs.
 	Jobs []string
 	// Forward says for each job what its runs start, for the kinds that forward; nil for the others.
 	Forward map[string]Forward
+	// Webhook says what is received, for kind webhook. Nil: the defaults; nil for the others.
+	Webhook *Webhook
+	// API says how requests are guarded, for kind api. Nil: the defaults; nil for the others.
+	API *API
 	// Project and Region are assumed when a delivery and the environment name none. Empty: nothing is assumed.
 	Project, Region string
 	// Store is where the claims are kept: a URL, which becomes the default of IDEMPOTENT_STORE, or a scheme alone, which leaves the
-	// URL to the environment. It never holds a password. Empty: Firestore's default database in Project.
+	// URL to the environment. It never holds a password. Empty: Firestore's default database in Project. For kind webhook it is where
+	// the events are.
 	Store string
-	// Policy is the handler's own policy, for jobs whose deliveries carry none. Zero: the library's defaults.
+	// Policy is the handler's own policy, for jobs whose deliveries carry none. Zero: the library's defaults. Of kind api it is Timeout,
+	// Lease and Renew, of kind webhook these, Retention, MaxAttempts and, of the job that drains the inbox, Deadline.
 	Policy run.Policy
 	// RuntimeVersion is the version of the library that go.mod asks for, such as v1.2.3. Empty: go mod tidy picks the latest.
 	RuntimeVersion string

@@ -80,6 +80,14 @@ func refusals() []refusal {
 			"Forward", spec(func(s *generator.Spec) { s.Forward = map[string]generator.Forward{"a": {}} }),
 			"forward: kind http starts nothing: choose a kind that forwards, or leave it out",
 		},
+		{
+			"Webhook", spec(func(s *generator.Spec) { s.Webhook = &generator.Webhook{} }),
+			"webhook: kind http receives none: choose kind webhook, or leave it out",
+		},
+		{
+			"API", spec(func(s *generator.Spec) { s.API = &generator.API{} }),
+			"api: kind http serves no API: choose kind api, or leave it out",
+		},
 		{"Policy", policy(run.Policy{Lease: -time.Second}), `policy.lease "-1s": it is not a positive duration such as 180s`},
 		{"Policy", policy(run.Policy{Forced: "always"}), `policy.forced "always": it is none of separate, skip_next, reject`},
 		{"RuntimeVersion", spec(func(s *generator.Spec) { s.RuntimeVersion = "latest" }), `runtime_version "latest": it must be a full version such as v1.2.3`},

@@ -16,6 +16,10 @@ type Store struct {
 	Title string
 	// Package is the name of the Go package under runtime/claim.
 	Package string
+	// Inbox is the name of the Go package under runtime/webhook. Empty: the store keeps no events.
+	Inbox string
+	// Forgets says that the store may forget records when it fails over.
+	Forgets bool
 	// Example is a URL to show; it holds no secret.
 	Example string
 	// OneHost says that the claims live in a file of one machine, so that only one instance can serve.
@@ -34,24 +38,24 @@ type Store struct {
 func Stores() []Store {
 	return []Store{
 		{
-			Name: "firestore", Title: "Firestore", Package: "firestoreclaim",
+			Name: "firestore", Title: "Firestore", Package: "firestoreclaim", Inbox: "firestoreinbox",
 			Example: "firestore://my-project/(default)/scheduler_runs", Role: "roles/datastore.user", Transaction: true,
 		},
 		{
-			Name: "postgres", Aliases: []string{"postgresql"}, Title: "PostgreSQL", Package: "postgresclaim",
+			Name: "postgres", Aliases: []string{"postgresql"}, Title: "PostgreSQL", Package: "postgresclaim", Inbox: "postgresinbox",
 			Example: "postgres://my-user@my-host:5432/my-database", Password: "PGPASSWORD", Prepared: true, Transaction: true, //nolint:gosec // the name of a variable
 		},
 		{
 			Name: "redis", Aliases: []string{"rediss"}, Title: "Redis", Package: "redisclaim",
-			Example: "redis://my-host:6379/0", Password: "REDISCLI_AUTH",
+			Example: "redis://my-host:6379/0", Password: "REDISCLI_AUTH", Forgets: true,
 		},
 		{
-			Name: "spanner", Title: "Spanner", Package: "spannerclaim",
+			Name: "spanner", Title: "Spanner", Package: "spannerclaim", Inbox: "spannerinbox",
 			Example:  "spanner://projects/my-project/instances/my-instance/databases/my-database",
 			Prepared: true, Transaction: true, Role: "roles/spanner.databaseUser",
 		},
 		{
-			Name: "sqlite", Title: "SQLite", Package: "sqliteclaim",
+			Name: "sqlite", Title: "SQLite", Package: "sqliteclaim", Inbox: "sqliteinbox",
 			Example: "sqlite:///var/lib/handler/claims.db", OneHost: true, Transaction: true,
 		},
 	}
@@ -64,12 +68,12 @@ func (s Store) Schemes() []string { return append([]string{s.Name}, s.Aliases...
 func (s Store) Import() string { return LibraryModule + "/runtime/claim/" + s.Package }
 
 // findStore reads the store of a spec: its row, and the URL that becomes the default, "" for a scheme alone.
-func findStore(spec Spec) (Store, string, *SpecError) {
+func findStore(spec Spec, k kind) (Store, string, *SpecError) {
 	text := spec.Store
 	if text == "" {
 		text = "firestore"
 		if spec.Project != "" {
-			text = "firestore://" + spec.Project + "/(default)/scheduler_runs"
+			text = DefaultStore(k.name, spec.Project)
 		}
 	}
 	scheme, rest, isURL := strings.Cut(text, ":")
