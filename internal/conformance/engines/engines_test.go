@@ -90,7 +90,7 @@ func TestAServerEndsWithAKilledTestProcess(t *testing.T) {
 	}
 
 	t.Parallel()
-	Redis(t) // skips where there is none
+	redisLauncher(t) // skips where there is none
 
 	file := filepath.Join(t.TempDir(), "addr")
 	child := exec.Command(os.Args[0], "-test.run=^TestAServerEndsWithAKilledTestProcess$")

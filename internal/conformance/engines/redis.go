@@ -1,13 +1,19 @@
 package engines
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 )
 
-// Redis returns the URL of a Redis server that evicts nothing. Tests keep apart by the table name, which begins every key.
+// Redis returns the URL of a Redis server that evicts nothing, or of miniredis where there is no redis-server and none is required.
+// Tests keep apart by the table name, which begins every key.
 func Redis(t testing.TB) string {
 	t.Helper()
+
+	if _, err := exec.LookPath("redis-server"); err != nil && !required(os.Getenv(envRequire), nameRedis) {
+		return of(t, nameRedis, standInForRedis()).URL()
+	}
 
 	return of(t, nameRedis, redisLauncher(t)).URL()
 }

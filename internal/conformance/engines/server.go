@@ -37,6 +37,8 @@ type Server struct {
 	// stopSignal asks the server to end without keeping anything.
 	stopSignal syscall.Signal
 	proc       *process
+	// stop ends a server that is part of this process. Nil: it is not.
+	stop func()
 }
 
 // Addr is the server's loopback host:port.
@@ -86,6 +88,12 @@ func (s *Server) Close() { s.close() }
 func (s *Server) close() {
 	if s.proc != nil {
 		s.proc.end(s.stopSignal)
+	}
+
+	if s.stop != nil {
+		s.stop()
+
+		return
 	}
 
 	_ = os.RemoveAll(s.dir)
