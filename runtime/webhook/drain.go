@@ -33,10 +33,10 @@ func (w *Worker) Drain(ctx context.Context) (Drained, error) {
 	s := w.newSession(ctx, true)
 	taking, cancel := w.taking(ctx)
 	defer cancel()
-	if ctx.Err() == nil && taking.Err() != nil {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(end) <= w.cfg.Timeout {
 		return Drained{}, fmt.Errorf("drain the inbox: there is less time than one work may take (%v): set a shorter Timeout, or allow more time", w.cfg.Timeout)
 	}
-	err := s.drain(taking)
+	err := s.drain(ctx, taking)
 	s.running.Wait()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -61,9 +61,10 @@ func (w *Worker) taking(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, until)
 }
 
-// drain starts works until nothing is due and nothing runs that could leave something due.
-func (s *session) drain(ctx context.Context) error {
-	for started, limit := 0, s.w.cfg.DrainLimit; s.slot(ctx); {
+// drain starts works until nothing is due and nothing runs that could leave something due, or taking ends. A search that was begun before
+// is not cut off: what it found could not be told.
+func (s *session) drain(ctx, taking context.Context) error {
+	for started, limit := 0, s.w.cfg.DrainLimit; s.slot(taking); {
 		if s.w.stopping.Load() {
 			return claim.ErrShutdown
 		}
