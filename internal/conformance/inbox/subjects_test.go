@@ -65,8 +65,10 @@ func (g guard) allowed(later func(entity string, at time.Time, id string) (bool,
 // subjects are the inboxes that every case is run over.
 func subjects() map[string]func(*testing.T) subject {
 	return map[string]func(*testing.T) subject{
-		"sqlite":   sqliteSubject,
-		"postgres": postgresSubject,
+		"sqlite":    sqliteSubject,
+		"postgres":  postgresSubject,
+		"firestore": firestoreSubject,
+		"spanner":   spannerSubject,
 	}
 }
 
