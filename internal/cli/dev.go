@@ -33,6 +33,7 @@ type devFlags struct {
 	store       string
 	state       string
 	clock       string
+	mutation    time.Duration
 	fronts      map[string]string
 	audiences   []string
 	invokers    []string
@@ -73,6 +74,7 @@ on loopback addresses only, unless --allow-remote is given.`,
 	flags.StringVar(&f.store, "store", "", "URL of the store in which handlers keep their claims, to show them (default "+run.EnvStore+", if set)")
 	flags.StringVar(&f.state, "state", "", "file that keeps jobs, field settings and the clock across restarts; deliveries are kept beside it")
 	flags.StringVar(&f.clock, "clock", "", "time in RFC 3339 at which the clock stands until it is moved (default: real time)")
+	flags.DurationVar(&f.mutation, "mutation-time", 0, "how long one change of a job takes; another of the same job meanwhile is refused with 409")
 	flags.StringToStringVar(&f.fronts, "cloud-run", nil,
 		"HOST:PORT=URL: stand before the handler at URL as Cloud Run does, and check callers as IAM does")
 	flags.StringSliceVar(&f.audiences, "audience", nil, "custom audiences of the services behind --cloud-run")
@@ -90,7 +92,7 @@ on loopback addresses only, unless --allow-remote is given.`,
 // config is what the flags ask for. The store is opened, if there is one.
 func (f *devFlags) config(ctx context.Context, log io.Writer) (localcloud.Config, error) {
 	cfg := localcloud.Config{
-		Listen: f.listen, AllowRemote: f.allowRemote, AppEngine: f.appEngine, StateFile: f.state, Settle: devSettle,
+		Listen: f.listen, AllowRemote: f.allowRemote, AppEngine: f.appEngine, StateFile: f.state, Settle: devSettle, MutationTime: f.mutation,
 		Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	if f.clock != "" {

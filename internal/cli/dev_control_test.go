@@ -198,3 +198,43 @@ func TestDevKeepsStateShowsRecordsAndLetsChanceIn(t *testing.T) {
 		t.Errorf("the page answered %d, %v", resp.StatusCode, err)
 	}
 }
+
+func TestDevLetsChangesTakeTheirTime(t *testing.T) {
+	t.Parallel()
+	printed := served(t, "--mutation-time", "1h")
+	url := regexp.MustCompile(`Watch the runs: (http://127\.0\.0\.1:\d+)/\n`).FindStringSubmatch(printed)
+	if url == nil {
+		t.Fatalf("the page is not named:\n%s", printed)
+	}
+	jobs := url[1] + "/v1/projects/p/locations/europe-west1/jobs"
+	post := func(ctx context.Context, url, body string) int {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			return 0
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	created := make(chan int, 1)
+	go func() {
+		created <- post(ctx, jobs, `{"name": "projects/p/locations/europe-west1/jobs/a", "schedule": "0 0 1 1 *", "httpTarget": {"uri": "http://127.0.0.1:1/"}}`)
+	}()
+	t.Cleanup(func() { cancel(); <-created })
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		// Until the create has arrived there is no such job.
+		status := post(t.Context(), jobs+"/a:pause", "{}")
+		if status == http.StatusConflict {
+			return
+		}
+		if status != http.StatusNotFound || time.Now().After(deadline) {
+			t.Fatalf("a change beside a create: %d", status)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

@@ -44,6 +44,9 @@ type patience struct {
 	over map[string]bool
 }
 
+// endOfTime is far from where the arithmetic of times overflows, and from all that schedules are for.
+func endOfTime() time.Time { return time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
 // littlePatience lets a delivery that was cut land before the next step.
 const littlePatience = 50 * time.Millisecond
 
@@ -54,6 +57,10 @@ func (s *scheduler) advance(ctx context.Context, by time.Duration) error {
 	}
 
 	target := s.cfg.Clock.Now().Add(by)
+	if end := endOfTime(); target.After(end) {
+		return fmt.Errorf("advance by %s: time ends at %s here", by, end.Format(time.DateOnly))
+	}
+
 	wait := &patience{limit: s.cfg.Settle, over: map[string]bool{}}
 
 	for {

@@ -86,6 +86,7 @@ func TestControlAPIRefusesWhatItCannotDo(t *testing.T) {
 		"unknown field": {"faults", `{"kin": "x"}`, nil, `read the request: decode a fault: json: unknown field "kin"`},
 		"bad duration":  {"advance", `{"by": "soon"}`, nil, `read the request: "soon" is no duration: write it like 90s or 24h`},
 		"backwards":     {"advance", `{"by": "-1h"}`, nil, "advance by -1h0m0s: time only moves forward"},
+		"too far":       {"advance", `{"by": "2000000h"}`, nil, "advance by 2000000h0m0s: time ends at 2200-01-01 here"},
 		"unknown job":   {"fire", `{"job": "x"}`, nil, `fire: job "x" does not exist in the local cloud`},
 		"no audience":   {"token", `{"account": "a@b"}`, nil, "a token needs a service account and an audience"},
 		"a form of a web page": {

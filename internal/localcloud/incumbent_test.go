@@ -101,8 +101,8 @@ func TestJobsOfTheIncumbentProviderLiveHere(t *testing.T) {
 		t.Errorf("a second create: %d %v", code, got)
 	}
 
-	// The whole job replaces the stored one: what is left out is gone, and defaults return.
-	const changed = `{"name": "` + nightly + `", "schedule": "*/9 * * * *", "timeZone": "America/New_York",
+	// The whole job, but for its name, replaces the stored one: what is left out is gone, and defaults return.
+	const changed = `{"schedule": "*/9 * * * *", "timeZone": "America/New_York",
 		"httpTarget": {"uri": "https://example.com/pong", "httpMethod": "GET"}}`
 
 	p.must("PATCH", nightly, changed)
