@@ -21,6 +21,8 @@ type generateFlags struct {
 	spec     generator.Spec
 	policy   []string
 	forward  []string
+	webhook  []string
+	api      []string
 	specFile string
 	from     string
 	out      string
@@ -33,12 +35,17 @@ func newGenerate(version string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write or check the folder of a handler",
-		Long: `Write or check the folder of a handler: a Go module that serves the deliveries of jobs.
+		Long: `Write or check the folder of a handler: a Go module that serves the deliveries of jobs, receives webhooks or
+guards an API.
 
 Files ending in _gen.go and the manifest .idempotent.json are rewritten at each generation; all
 others are yours, written once and never touched again. A second run writes nothing.`,
 		Example: `  terraform-provider-idempotent generate --name nightly-report --job nightly-report \
     --store 'firestore://my-project/(default)/scheduler_runs' --out handlers/nightly-report
+  terraform-provider-idempotent generate --name billing --kind webhook --store postgres --out handlers/billing \
+    --webhook events=invoice.paid,customer.created --webhook secrets=BILLING_SECRET --webhook retry_horizon=120h
+  terraform-provider-idempotent generate --name orders --kind api --store postgres --out handlers/orders \
+    --api window=24h --api tenant_header=X-Workspace --api codes.reused=E01005
   terraform show -json plan.out > plan.json
   terraform-provider-idempotent generate --from plan.json
   terraform-provider-idempotent generate --spec handler.yaml --out handlers/nightly-report --check`,
@@ -55,9 +62,12 @@ others are yours, written once and never touched again. A second run writes noth
 	flags.StringVar(&f.spec.Region, "region", "", "region to assume likewise")
 	flags.StringVar(&f.spec.Store, "store", "", "where claims are kept: a URL without a password, or a scheme alone: "+storeNames())
 	flags.StringArrayVar(&f.forward, "forward", nil, "what a job starts, for kinds that forward, as JOB=TARGET, repeatable; --spec takes more")
+	flags.StringArrayVar(&f.webhook, "webhook", nil, "what kind webhook receives, as KEY=VALUE, repeatable: "+strings.Join(webhookFields(&generator.Webhook{}).names(), ", "))
+	flags.StringArrayVar(&f.api, "api", nil, "how kind api guards requests, as KEY=VALUE, repeatable, such as codes.reused=E01005: "+
+		strings.Join(apiFields(&generator.API{}).names(), ", "))
 	flags.StringArrayVar(&f.policy, "policy", nil, "a setting of the handler's own policy as key=value, such as lease=210s, repeatable")
 	flags.StringVar(&f.spec.RuntimeVersion, "runtime-version", "", "version of the library in go.mod (default this program's)")
-	specFlags := []string{"name", "kind", "module", "package", "job", "project", "region", "store", "policy", "forward", "runtime-version"}
+	specFlags := []string{"name", "kind", "module", "package", "job", "project", "region", "store", "policy", "forward", "webhook", "api", "runtime-version"}
 
 	flags.StringVar(&f.specFile, "spec", "", "read all of the above from a YAML or JSON file")
 	flags.StringVar(&f.from, "from", "", "take the handlers, or the one of --name, from a plan or state that terraform show -json wrote")
@@ -128,8 +138,26 @@ func (f *generateFlags) plan(version string) ([]generator.File, error) {
 	if f.spec.Forward, err = parseForwardFlags(f.forward); err != nil {
 		return nil, err
 	}
+	if err := f.readParts(); err != nil {
+		return nil, err
+	}
 	files, err := generator.Plan(withVersion(f.spec, version))
 	return files, eachSpecError(err, flagError)
+}
+
+// readParts reads the parts of the spec that only kinds webhook and api have.
+func (f *generateFlags) readParts() error {
+	if len(f.webhook) > 0 {
+		f.spec.Webhook = &generator.Webhook{}
+		if err := parsePartFlags(f.webhook, webhookFields(f.spec.Webhook)); err != nil {
+			return err
+		}
+	}
+	if len(f.api) == 0 {
+		return nil
+	}
+	f.spec.API = &generator.API{}
+	return parsePartFlags(f.api, apiFields(f.spec.API))
 }
 
 func (f *generateFlags) mode() generator.Mode {

@@ -77,9 +77,15 @@ func (f *specFile) readSpec(root ast.Node) error {
 			return f.readPolicy(value)
 		case "forward":
 			return f.readForward(value)
+		case "webhook":
+			f.spec.Webhook = &generator.Webhook{}
+			return f.readPart(value, webhookFields(f.spec.Webhook))
+		case "api":
+			f.spec.API = &generator.API{}
+			return f.readPart(value, apiFields(f.spec.API))
 		default:
-			return f.errorAt(f.fields[key], key+": a spec has no such field; it has name, kind, module, package, jobs, forward, project, region, "+
-				"store, policy and runtime_version")
+			return f.errorAt(f.fields[key], key+": a spec has no such field; it has name, kind, module, package, jobs, forward, webhook, api, "+
+				"project, region, store, policy and runtime_version")
 		}
 	})
 }

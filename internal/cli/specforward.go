@@ -83,6 +83,7 @@ func (f *specFile) readTexts(field string, node ast.Node, into *[]string) error 
 	var errs []error
 	for i, value := range sequence.Values {
 		var text string
+		f.fields[fmt.Sprintf("%s[%d]", field, i)] = value
 		errs = append(errs, f.readText(fmt.Sprintf("%s[%d]", field, i), value, &text))
 		*into = append(*into, text)
 	}
