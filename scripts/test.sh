@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test: the packages whose goroutines matter under the race detector, then all others. The last line lists the engines
+# Every test: the packages whose goroutines matter under the race detector, the claim protocol over the stores of one process too, then
+# all others. The last line lists the engines
 # that were not found; with IDEMPOTENT_TEST_REQUIRE=all, or a comma list of engines, one that is named and missing fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,8 @@ done
 gotestsum() { go tool -modfile=tools.mod gotestsum --format pkgname --format-hide-empty-pkg -- -timeout 30m "$@"; }
 failed=0
 gotestsum -race "${race[@]}" || failed=1
+gotestsum -race -run '^Test(StoresConform|StoresAreLinearizable|EachWriteGetsOverEachFault|AStormOfFaultsIsGotOver|AWrongClock.*)$' \
+	./internal/conformance || failed=1
 gotestsum "${plain[@]}" || failed=1
 
 if [[ -s $IDEMPOTENT_TEST_SKIPPED ]]; then

@@ -23,12 +23,17 @@ func TestStoresAreLinearizable(t *testing.T) {
 			// A database each: where transactions wait for each other, those of one history should wait for none of another.
 			lanes := make([]conformance.Open, 4)
 			lease := 30 * time.Millisecond
+			n := *histories
+
+			if raced {
+				n /= 10
+			}
 
 			for i := range lanes {
 				lanes[i] = start(t).open
 			}
 
-			conformance.Linearizable(t, lanes, *histories, lease)
+			conformance.Linearizable(t, lanes, n, lease)
 		})
 	}
 }

@@ -24,8 +24,12 @@ type subject struct {
 	patience time.Duration // the lease of cases that wait for one to lapse
 }
 
-// subjects are the stores that every proof is run over.
+// subjects are the stores that every proof is run over. Under the race detector, those that run in this process alone.
 func subjects() map[string]func(*testing.T) subject {
+	if raced {
+		return map[string]func(*testing.T) subject{"memory": memorySubject, "sqlite": sqliteSubject}
+	}
+
 	return map[string]func(*testing.T) subject{
 		"memory":    memorySubject,
 		"sqlite":    sqliteSubject,
