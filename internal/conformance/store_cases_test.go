@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,6 +78,46 @@ func testRoundTrips(t *testing.T, s claim.Store, calls *atomic.Int64, want round
 
 	if got != want {
 		t.Errorf("round trips\n got %+v\nwant %+v", got, want)
+	}
+
+	tabulate(t, s.Caps().Store, got)
+}
+
+// tabulate adds what the cases cost to the table that scripts/bench.sh prints, if one is wanted.
+func tabulate(t *testing.T, store string, got roundTrips) {
+	t.Helper()
+
+	path := os.Getenv("IDEMPOTENT_BENCH")
+	if path == "" {
+		return
+	}
+
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, c := range []struct {
+		what  string
+		trips int64
+	}{
+		{"claim and finish", got.fresh},
+		{"claim, effect and finish in one transaction", got.freshTx},
+		{"duplicate", got.duplicate},
+		{"takeover and finish", got.takeover},
+		{"renewal", got.renewal},
+	} {
+		if c.trips == 0 { // it has no such case
+			continue
+		}
+
+		if _, err := fmt.Fprintf(f, "Round trips, asserted\t%s, %s\t%d\t\t\n", store, c.what, c.trips); err != nil {
+			t.Error(err)
+		}
+	}
+
+	if err := f.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
