@@ -33,7 +33,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 
 	now, err := s.Get(ctx, probeID)
 	if err != nil && !errors.Is(err, claim.ErrNotFound) {
-		return nil, fmt.Errorf("find due events in firestore: %w", outlived(ctx, err))
+		return nil, fmt.Errorf("find due events in firestore: %w", err)
 	}
 
 	docs, err := s.collection.
@@ -42,7 +42,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 		OrderBy(fieldLeaseExpires, firestore.Asc).
 		Limit(limit + s.shown.count()).Documents(ctx).GetAll()
 	if err != nil {
-		return nil, fmt.Errorf("find due events in firestore: %w", s.explain(classify(outlived(ctx, err))))
+		return nil, fmt.Errorf("find due events in firestore: %w", s.explain(classify(err)))
 	}
 
 	var events []webhook.Event
@@ -61,15 +61,6 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 	}
 
 	return events, nil
-}
-
-// outlived waits for the end of ctx if that is what the server saw coming: who asks ctx about the error finds it ended.
-func outlived(ctx context.Context, err error) error {
-	if end, set := ctx.Deadline(); set && status.Code(err) == codes.DeadlineExceeded && time.Until(end) < time.Second {
-		<-ctx.Done()
-	}
-
-	return err
 }
 
 // shown are the documents that Due returned a moment ago.

@@ -1,7 +1,6 @@
 package firestoreinbox
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -147,27 +146,5 @@ func TestACollectionOutsideTheAlphabetIsRefused(t *testing.T) {
 
 	if _, err := New(&firestore.Client{}, "a/b/c"); err == nil || !strings.HasPrefix(err.Error(), `firestoreinbox: firestoreclaim: the collection "a/b/c" is none: `) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The server ends a call at the deadline that it was told, which can be a moment before the client's own timer fires.
-func TestAnErrorForTheEndOfAContextComesAfterIt(t *testing.T) {
-	t.Parallel()
-
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-
-	cause := status.Error(codes.DeadlineExceeded, "deadline exceeded")
-	if err := outlived(ctx, cause); !errors.Is(err, cause) || ctx.Err() == nil {
-		t.Errorf("got %v, context %v", err, ctx.Err())
-	}
-
-	for _, other := range []error{status.Error(codes.Unavailable, "away"), cause} {
-		long, cancel := context.WithTimeout(t.Context(), time.Hour)
-		if err := outlived(long, other); !errors.Is(err, other) || long.Err() != nil {
-			t.Errorf("got %v, context %v", err, long.Err())
-		}
-
-		cancel()
 	}
 }

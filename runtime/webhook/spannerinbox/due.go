@@ -10,7 +10,6 @@ import (
 
 	"cloud.google.com/go/spanner"
 	"google.golang.org/api/iterator"
-	"google.golang.org/grpc/codes"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 )
@@ -30,7 +29,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 	for range dueTries {
 		ids, err := s.search(ctx, limit)
 		if err != nil {
-			return nil, fmt.Errorf("find due events in spanner: %w", explain(classify(outlived(ctx, err)), s.table))
+			return nil, fmt.Errorf("find due events in spanner: %w", explain(classify(err), s.table))
 		}
 
 		if len(ids) == 0 {
@@ -39,7 +38,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 
 		events, err := s.take(ctx, ids, hold)
 		if err != nil {
-			return nil, fmt.Errorf("take due events in spanner: %w", outlived(ctx, err))
+			return nil, fmt.Errorf("take due events in spanner: %w", err)
 		}
 
 		if len(events) > 0 {
@@ -48,15 +47,6 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 	}
 
 	return nil, nil
-}
-
-// outlived waits for the end of ctx if that is what the server saw coming: who asks ctx about the error finds it ended.
-func outlived(ctx context.Context, err error) error {
-	if end, set := ctx.Deadline(); set && spanner.ErrCode(err) == codes.DeadlineExceeded && time.Until(end) < time.Second {
-		<-ctx.Done()
-	}
-
-	return err
 }
 
 // search returns the ids of due events, those that have waited longest first, from the index alone.

@@ -1,7 +1,6 @@
 package spannerinbox
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -153,27 +152,5 @@ func TestATableOutsideTheAlphabetIsRefused(t *testing.T) {
 		if _, err := New(&spanner.Client{}, name); err == nil || !strings.HasPrefix(err.Error(), "spannerinbox: ") {
 			t.Errorf("%q: %v", name, err)
 		}
-	}
-}
-
-// The server ends a call at the deadline that it was told, which can be a moment before the client's own timer fires.
-func TestAnErrorForTheEndOfAContextComesAfterIt(t *testing.T) {
-	t.Parallel()
-
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-
-	cause := spanner.ToSpannerError(status.Error(codes.DeadlineExceeded, "deadline exceeded"))
-	if err := outlived(ctx, cause); !errors.Is(err, cause) || ctx.Err() == nil {
-		t.Errorf("got %v, context %v", err, ctx.Err())
-	}
-
-	for _, other := range []error{spanner.ToSpannerError(status.Error(codes.Unavailable, "away")), cause} {
-		long, cancel := context.WithTimeout(t.Context(), time.Hour)
-		if err := outlived(long, other); !errors.Is(err, other) || long.Err() != nil {
-			t.Errorf("got %v, context %v", err, long.Err())
-		}
-
-		cancel()
 	}
 }
