@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	statusServiceUnavailable = http.StatusServiceUnavailable
-	largestAnswer            = 64 << 10
+	largestAnswer = 64 << 10 // bytes of its body that are kept
 	// defaultAppEngineDeadline is that of automatic scaling.
 	defaultAppEngineDeadline = 10 * time.Minute
 )
@@ -198,7 +197,7 @@ func (f *flight) exchange(ctx context.Context, req *http.Request, fault Fault) (
 	case Status:
 		code := fault.Status
 		if code == 0 {
-			code = statusServiceUnavailable
+			code = http.StatusServiceUnavailable
 		}
 
 		return answer{status: code, header: http.Header{}}, nil

@@ -94,6 +94,17 @@ func (c *Cloud) begin() error {
 	return nil
 }
 
+// watch starts what keeps the page supplied, and the state file up to date.
+func (c *Cloud) watch(ctx context.Context) {
+	if c.keeper != nil {
+		c.serving.Go(func() { c.keeper.run(ctx) })
+	}
+
+	if c.cfg.Store != nil {
+		c.serving.Go(func() { c.watcher.run(ctx, c.scheduler.deliveries) })
+	}
+}
+
 // Addr is the host and port that the cloud serves on.
 func (c *Cloud) Addr() string { return c.listener.Addr().String() }
 

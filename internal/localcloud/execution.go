@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
@@ -179,7 +180,7 @@ func (s *scheduler) gone(x *execution) bool {
 // nextAttempt is the wait before the next attempt of a failed run, if there is to be one. To App Engine 503 is a fault of the system
 // and not of the application: it is retried for ever and does not count.
 func (s *scheduler) nextAttempt(pb *schedulerpb.Job, x *execution, result verdict, now time.Time) (time.Duration, bool) {
-	if pb.GetAppEngineHttpTarget() != nil && result.status == statusServiceUnavailable {
+	if pb.GetAppEngineHttpTarget() != nil && result.status == http.StatusServiceUnavailable {
 		x.attempts--
 
 		return backoff(pb.GetRetryConfig(), 0), true

@@ -2,7 +2,6 @@ package localcloud
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -282,15 +281,4 @@ func newJobView(pb *schedulerpb.Job) jobView {
 	}
 
 	return out
-}
-
-// watch starts what keeps the page supplied, and the state file up to date.
-func (c *Cloud) watch(ctx context.Context) {
-	if c.keeper != nil {
-		c.serving.Go(func() { c.keeper.run(ctx) })
-	}
-
-	if c.cfg.Store != nil {
-		c.serving.Go(func() { c.watcher.run(ctx, c.scheduler.deliveries) })
-	}
 }

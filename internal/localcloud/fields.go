@@ -19,11 +19,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-var (
-	groupPattern = regexp.MustCompile(`^projects/[A-Za-z0-9:.-]+/databases/(\(default\)|[a-z0-9-]+)/collectionGroups/[^/]+$`)
-	// defaultFieldSuffix ends the name of the settings that every field without its own inherits.
-	defaultFieldSuffix = "/collectionGroups/__default__/fields/*"
-)
+var groupPattern = regexp.MustCompile(`^projects/[A-Za-z0-9:.-]+/databases/(\(default\)|[a-z0-9-]+)/collectionGroups/[^/]+$`)
+
+// defaultFieldSuffix ends the name of the settings that every field without its own inherits.
+const defaultFieldSuffix = "/collectionGroups/__default__/fields/*"
 
 // fields holds the single-field settings of Firestore databases; any database exists.
 type fields struct {
