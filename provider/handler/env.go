@@ -16,9 +16,14 @@ func (m model) environment(earlier []previous) types.Map {
 	if m.Callers.IsUnknown() || m.Previous.IsUnknown() {
 		return types.MapUnknown(types.StringType)
 	}
-	variables := map[string]attr.Value{
-		run.EnvCaller: m.Caller, run.EnvProject: m.Project, run.EnvStore: m.Store,
+	if m.Kind.IsUnknown() {
+		return types.MapUnknown(types.StringType)
 	}
+	variables := map[string]attr.Value{run.EnvStore: m.Store}
+	if m.Kind.ValueString() == kindAPI { // its users are its own to know, and the rest is in its code
+		return types.MapValueMust(types.StringType, variables)
+	}
+	variables[run.EnvCaller], variables[run.EnvProject] = m.Caller, m.Project
 	set := func(name string, value types.String) {
 		if !value.IsNull() {
 			variables[name] = value
@@ -26,7 +31,9 @@ func (m model) environment(earlier []previous) types.Map {
 	}
 	set(run.EnvRegion, m.Region)
 	set(run.EnvAudiences, m.Audience)
-	set(run.EnvRequestTimeout, m.RequestTimeout.StringValue)
+	if m.Kind.ValueString() != kindWebhook { // there it is that of an event, which the code knows
+		set(run.EnvRequestTimeout, m.RequestTimeout.StringValue)
+	}
 	if !m.Callers.IsNull() {
 		callers, unknown := textsOf(m.Callers)
 		variables[run.EnvCallers] = maybe(strings.Join(callers, ","), unknown)
@@ -91,6 +98,12 @@ func (m model) promise() types.String {
 		}
 	}
 	timeout, _ := m.timeout()
+	switch m.Kind.ValueString() {
+	case kindAPI: // no job calls it
+		return types.StringNull()
+	case kindWebhook: // it bounds a drain by the job's own deadline
+		timeout = 0
+	}
 	return types.StringValue(jobspec.Contract{
 		Handler: m.Name.ValueString(), Kind: m.Kind.ValueString(), Jobs: jobs, Store: m.Store.ValueString(),
 		RequestTimeout: timeout, Audience: m.Audience.ValueString(), Callers: callers,

@@ -24,13 +24,15 @@ import (
 func (m model) spec(ctx context.Context, version string, diags *diag.Diagnostics) (spec generator.Spec, unknown bool) {
 	jobs, unknownJobs := textsOf(m.Jobs)
 	targets, unknown := m.forwards(ctx, diags)
-	unknown = unknown || unknownJobs
+	receives, guards, unknownParts := m.parts(ctx, diags)
+	unknown = unknown || unknownJobs || unknownParts
 	for _, text := range []types.String{m.Name, m.Kind, m.Module, m.Package, m.Project, m.Region, m.Store, m.RequestTimeout.StringValue} {
 		unknown = unknown || text.IsUnknown()
 	}
 	spec = generator.Spec{
 		Name: m.Name.ValueString(), Kind: m.Kind.ValueString(), Module: m.Module.ValueString(), Package: m.Package.ValueString(),
 		Jobs: jobs, Project: m.Project.ValueString(), Region: m.Region.ValueString(), Store: m.Store.ValueString(), RuntimeVersion: version,
+		Webhook: receives, API: guards,
 	}
 	spec.Policy.Timeout, _ = m.timeout()
 	for name, target := range targets {
@@ -117,10 +119,29 @@ func attributeOf(field string) path.Path {
 		}
 		return at.AtMapKey(job).AtName(attribute)
 	}
-	if slices.Contains([]string{"name", "kind", "module", "package", "jobs", "project", "region", "store", "forward"}, field) {
+	for _, part := range []string{"webhook", "api"} {
+		if rest, ok := strings.CutPrefix(field, part+"."); ok {
+			return inPart(path.Root(part), rest)
+		}
+	}
+	if slices.Contains([]string{"name", "kind", "module", "package", "jobs", "project", "region", "store", "forward", "webhook", "api"}, field) {
 		return path.Root(field)
 	}
 	return path.Empty()
+}
+
+// inPart is the attribute of a field such as source, events[1] or codes.reused.
+func inPart(at path.Path, field string) path.Path {
+	if found := indexed.FindStringSubmatch(field); found != nil {
+		if index, err := strconv.Atoi(found[2]); err == nil {
+			return at.AtName(found[1]).AtListIndex(index)
+		}
+	}
+	name, key, nested := strings.Cut(field, ".")
+	if !nested {
+		return at.AtName(name)
+	}
+	return at.AtName(name).AtMapKey(key)
 }
 
 // contents is the attribute files.

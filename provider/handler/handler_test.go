@@ -187,3 +187,25 @@ func TestHandlerForwardsToWhatItsJobsName(t *testing.T) {
 			planned(knownvalue.StringRegexp(message(`forward.Rerun`)), "files", "targets_gen.go")),
 	)
 }
+
+func TestHandlersThatOthersCallArePlanned(t *testing.T) {
+	t.Parallel()
+	cloud := acctest.Cloud(t)
+	const secret, events = `secrets = ["BILLING_SECRET"]`, `events = ["invoice.paid"]`
+	run(t,
+		apply(cloud, reports(`kind = "webhook"`, `webhook = {`, secret, events, `retry_horizon = "120h"`, `}`), plancheck.ResourceActionCreate,
+			planned(text("verify"), "caller"), planned(text("firestore://acme-prod/(default)/webhook_inbox"), "store"),
+			planned(knownvalue.NotNull(), "files", "invoice_paid_event.go"),
+			planned(knownvalue.StringRegexp(message("RetryHorizon: 120 * time.Hour")), "files", "handler_gen.go")),
+		resource.TestStep{
+			Config:           acctest.Config(cloud, reports(`kind = "webhook"`, `webhook = {`, secret, events, `retry_horizon = "432000s"`, `}`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		apply(cloud, reports(`kind = "api"`, `callers = ["a@acme-prod.iam.gserviceaccount.com"]`,
+			`api = { tenant_header = "X-Workspace", key_required = false, codes = { reused = "E01005" }, statuses = { reused = 422 } }`),
+			plancheck.ResourceActionUpdate, planned(knownvalue.Null(), "caller"), planned(knownvalue.Null(), "contract"),
+			planned(text("roles/run.invoker"), "required_roles", "invoke", "role"),
+			planned(knownvalue.StringRegexp(message(`idempotencykey.CodeReused: {Status: 422, Code: "E01005"}`)), "files", "handler_gen.go")),
+		apply(cloud, reports(), plancheck.ResourceActionUpdate, planned(text("cloud_run_iam"), "caller"), planned(knownvalue.NotNull(), "contract")),
+	)
+}

@@ -25,6 +25,8 @@ type model struct {
 	Audience            types.String   `tfsdk:"audience"`
 	OutputDir           types.String   `tfsdk:"output_dir"`
 	Forward             types.Map      `tfsdk:"forward"`
+	Webhook             types.Object   `tfsdk:"webhook"`
+	API                 types.Object   `tfsdk:"api"`
 	Previous            types.List     `tfsdk:"previous"`
 
 	Env           types.Map    `tfsdk:"env"`

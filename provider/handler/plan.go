@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/generator"
 )
 
 // ModifyPlan fills in everything: nothing of a handler has to be asked of anybody. What follows from something unknown is unknown;
@@ -43,14 +45,14 @@ func (m *model) complete(ctx context.Context, config model, version string) diag
 	m.ID = m.Name
 	if config.Store.IsNull() {
 		m.Store = types.StringUnknown()
-		if !m.Project.IsUnknown() {
-			m.Store = types.StringValue("firestore://" + m.Project.ValueString() + "/(default)/scheduler_runs")
+		if !m.Project.IsUnknown() && !m.Kind.IsUnknown() {
+			m.Store = types.StringValue(generator.DefaultStore(m.Kind.ValueString(), m.Project.ValueString()))
 		}
 	}
 	if config.Caller.IsNull() {
 		m.Caller = types.StringUnknown()
 		if !m.Kind.IsUnknown() {
-			m.Caller = types.StringValue(platformOf(m.Kind.ValueString()).caller)
+			m.Caller = types.StringPointerValue(platformOf(m.Kind.ValueString()).callerOrNone())
 		}
 	}
 	m.Audience = m.planAudience(config)

@@ -12,7 +12,7 @@ const (
 
 // platform is what a kind of handler finds where it runs.
 type platform struct {
-	// caller is how callers are checked unless something else is asked for.
+	// caller is how callers are checked unless something else is asked for. Empty: the handler checks none, the platform may.
 	caller string
 	// customAudience says that tokens can be for a name of one's own choice. Otherwise the platform accepts its own address alone.
 	customAudience bool
@@ -27,9 +27,26 @@ func platformOf(kind string) platform {
 		return platform{caller: callerAppEngine}
 	case "function":
 		return platform{caller: callerCloudRunIAM, invoker: invokerRole}
+	case kindWebhook: // the platform lets everybody in to it
+		return platform{caller: callerVerify, customAudience: true}
+	case kindAPI:
+		return platform{invoker: invokerRole}
 	default:
 		return platform{caller: callerCloudRunIAM, customAudience: true, invoker: invokerRole}
 	}
+}
+
+// The kinds that are called by others than Cloud Scheduler.
+const (
+	kindWebhook = "webhook"
+	kindAPI     = "api"
+)
+
+func (p platform) callerOrNone() *string {
+	if p.caller == "" {
+		return nil
+	}
+	return &p.caller
 }
 
 // invokerRole lets a caller into a Cloud Run service; a function of the second generation is one.
@@ -43,7 +60,7 @@ func (m model) planAudience(config model) types.String {
 		return config.Audience
 	case m.Kind.IsUnknown() || m.Caller.IsUnknown() || m.Name.IsUnknown() || m.Project.IsUnknown():
 		return types.StringUnknown()
-	case m.Caller.ValueString() == callerAppEngine, m.Caller.ValueString() == callerInsecure,
+	case m.Kind.ValueString() == kindAPI, m.Caller.ValueString() == callerAppEngine, m.Caller.ValueString() == callerInsecure,
 		m.Caller.ValueString() == callerCloudRunIAM && !platformOf(m.Kind.ValueString()).customAudience:
 		return types.StringNull()
 	default:

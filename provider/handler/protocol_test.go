@@ -99,6 +99,61 @@ Name a folder, or leave it out to have the files in files only.`},
 		"forward": {object{"kind": "forward_workflows"}, `AttributeName("forward")
 forward of handler "reports": the handler cannot be generated
 forward: kind forward_workflows needs it: say for each job what its runs start.`},
+		"webhook": {object{"webhook": webhookPart(nil)}, `AttributeName("webhook")
+webhook of handler "reports": the handler cannot be generated
+webhook: kind http receives none: choose kind webhook, or leave it out.`},
+		"api": {object{"api": apiPart(nil)}, `AttributeName("api")
+api of handler "reports": the handler cannot be generated
+api: kind http serves no API: choose kind api, or leave it out.`},
+		"webhook.source": {webhookOf(object{"source": "my sender"}), `AttributeName("webhook").AttributeName("source")
+webhook.source of handler "reports": the handler cannot be generated
+webhook.source "my sender": it must match [A-Za-z0-9_.:/-]{1,200}.`},
+		"webhook.events": {webhookOf(object{"events": []string{"a", "b c"}}), `AttributeName("webhook").AttributeName("events").ElementKeyInt(1)
+webhook.events of handler "reports": the handler cannot be generated
+webhook.events[1] "b c": it must match [A-Za-z0-9_.:/-]{1,200}.`},
+		"webhook.secrets": {webhookOf(object{"secrets": []string{"whsec_aHVudGVyMg=="}}), `AttributeName("webhook").AttributeName("secrets").ElementKeyInt(0)
+webhook.secrets of handler "reports": the handler cannot be generated
+webhook.secrets[0]: it looks like a key itself: name the environment variable that holds it.`},
+		"webhook.retry_horizon": {webhookOf(object{"retry_horizon": "long"}), `AttributeName("webhook").AttributeName("retry_horizon")
+webhook.retry_horizon of handler "reports": "long" is not a duration
+Write a number and a unit, such as "90s" or "76h".`},
+		"webhook.tolerance": {webhookOf(object{"tolerance": "-1s"}), `AttributeName("webhook").AttributeName("tolerance")
+webhook.tolerance of handler "reports": the handler cannot be generated
+webhook.tolerance "-1s": it must be a positive duration of 24h0m0s at most.`},
+		"webhook.on_conflict": {webhookOf(object{"on_conflict": "ignore"}), `AttributeName("webhook").AttributeName("on_conflict")
+webhook.on_conflict of handler "reports": the handler cannot be generated
+webhook.on_conflict "ignore": it must be flag, 409 or 422.`},
+		"api.window": {apiOf(object{"window": "3"}), `AttributeName("api").AttributeName("window")
+api.window of handler "reports": "3" is not a duration
+Write a number and a unit, such as "90s" or "76h".`},
+		"api.tenant_header": {apiOf(object{"tenant_header": "Idempotency-Key"}), `AttributeName("api").AttributeName("tenant_header")
+api.tenant_header of handler "reports": the handler cannot be generated
+api.tenant_header "Idempotency-Key": it carries the key, not the tenant.`},
+		"api.codes": {apiOf(object{"codes": object{"reused": "E 1"}}), `AttributeName("api").AttributeName("codes").ElementKeyString("reused")
+api.codes.reused of handler "reports": the handler cannot be generated
+api.codes.reused "E 1": it must match [A-Za-z0-9_.:-]{1,100}.`},
+		"api.statuses": {apiOf(object{"statuses": object{"reused": 200}}), `AttributeName("api").AttributeName("statuses").ElementKeyString("reused")
+api.statuses.reused of handler "reports": the handler cannot be generated
+api.statuses.reused "200": it must be an error's, from 400 to 599.`},
+		"api.code_member": {apiOf(object{"code_member": "title"}), `AttributeName("api").AttributeName("code_member")
+api.code_member of handler "reports": the handler cannot be generated
+api.code_member "title": RFC 9457 has another meaning for it.`},
+		"api.lapse": {apiOf(object{"lapse": "retry"}), `AttributeName("api").AttributeName("lapse")
+api.lapse of handler "reports": the handler cannot be generated
+api.lapse "retry": it must be unknown, in_transaction or rerun.`},
+		"api on Redis, without accept_failover_loss": {object{"kind": "api", "store": "redis://cache:6379/0"}, `AttributeName("store")
+store of handler "reports": the handler cannot be generated
+store: Redis may forget keys when it fails over, and a request that is repeated after that runs twice: choose another store, or set api.accept_failover_loss.`},
+		"webhook, callers by the platform": {object{"kind": "webhook", "caller": "cloud_run_iam"}, `AttributeName("caller")
+caller of handler "reports": "cloud_run_iam" proves nothing here
+The service is open to its sender, who has no account, so that the platform lets everybody in.
+
+Set it to verify, or leave it out.`},
+		"api, callers": {object{"kind": "api", "caller": "verify"}, `AttributeName("caller")
+caller of handler "reports": kind api has no use for it
+It is for handlers of scheduled jobs.
+
+Leave it out.`},
 		"previous.job": {block(object{"job": "night reports"}), `AttributeName("previous").ElementKeyInt(0).AttributeName("job")
 previous[0].job of handler "reports": "night reports" cannot be used
 It does not match [A-Za-z0-9_-]{1,500}.`},
@@ -131,6 +186,29 @@ Serve the jobs of the other store by a handler of their own while their names ch
 		},
 	}
 }
+
+// whole is an object with all of the given attributes, null but for those in more.
+func whole(attributes []string, more object) object {
+	o := object{}
+	for _, attribute := range attributes {
+		o[attribute] = more[attribute]
+	}
+	return o
+}
+
+func webhookPart(more object) object {
+	return whole([]string{"source", "events", "secrets", "retry_horizon", "tolerance", "on_conflict"}, more)
+}
+
+func apiPart(more object) object {
+	return whole([]string{
+		"window", "tenant_header", "key_required", "codes", "statuses", "code_member", "lapse", "accept_failover_loss",
+	}, more)
+}
+
+func webhookOf(more object) object { return object{"kind": "webhook", "webhook": webhookPart(more)} }
+
+func apiOf(more object) object { return object{"kind": "api", "api": apiPart(more)} }
 
 func TestAttributesAreRefusedInFull(t *testing.T) {
 	t.Parallel()
@@ -222,6 +300,9 @@ func TestEachAttributeHasARefusedValue(t *testing.T) {
 	check := func(prefix string, attributes map[string]schema.Attribute) {
 		for name, attribute := range attributes {
 			settable := attribute.IsOptional() || attribute.IsRequired()
+			if _, either := attribute.(schema.BoolAttribute); either {
+				continue // no value of it is wrong
+			}
 			if _, ok := tested[prefix+name]; !ok && settable && name != "kind" {
 				t.Errorf("%s%s has no refused value in the table", prefix, name)
 			}
@@ -234,6 +315,13 @@ func TestEachAttributeHasARefusedValue(t *testing.T) {
 				t.Errorf("forward.%s has no refused value in the table", name)
 			}
 		}
+	}
+	for _, name := range []string{"webhook", "api"} {
+		part, ok := resp.Schema.Attributes[name].(schema.SingleNestedAttribute)
+		if !ok {
+			t.Fatalf("%s is a %T", name, resp.Schema.Attributes[name])
+		}
+		check(name+".", part.Attributes)
 	}
 	for name, block := range resp.Schema.Blocks {
 		nested, ok := block.(schema.ListNestedBlock)
@@ -284,41 +372,56 @@ func targets(kind string) any {
 
 // target is what one job starts.
 func target(more object) object {
-	whole := object{}
-	for _, attribute := range []string{
+	return whole([]string{
 		"target", "on_unknown", "argument", "container", "args", "env", "tasks", "timeout", "branch", "tag", "commit", "substitutions",
-	} {
-		whole[attribute] = more[attribute]
+	}, more)
+}
+
+// created makes the handler and returns its environment, and its contract; "" when it has none.
+func created(t *testing.T, attributesOf object) (env map[string]string, contract string) {
+	t.Helper()
+	protocol, _ := acctest.Start(t)
+	made, diagnostics := protocol.Create(t, handler.TypeName, config(attributesOf))
+	if len(diagnostics) > 0 {
+		t.Fatal(acctest.Text(diagnostics[0]))
 	}
-	return whole
+	state := attributes(t, protocol, made)
+	values := map[string]tftypes.Value{}
+	if err := state["env"].As(&values); err != nil {
+		t.Fatal(err)
+	}
+	env = map[string]string{}
+	for name, value := range values {
+		var text string
+		if err := value.As(&text); err != nil {
+			t.Fatal(err)
+		}
+		env[name] = text
+	}
+	if state["contract"].IsNull() {
+		return env, ""
+	}
+	return env, protocol.Attribute(t, made, "contract")
 }
 
 // What the provider puts into the environment, the handler starts with; and the contract is one that jobs can read.
 func TestEnvironmentIsOneThatTheHandlerStartsWith(t *testing.T) {
 	t.Parallel()
 	for _, kind := range generator.Kinds() {
+		if kind == "api" {
+			continue // which nothing of Cloud Scheduler's calls
+		}
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			protocol, _ := acctest.Start(t)
-			created, diagnostics := protocol.Create(t, handler.TypeName, config(object{
+			more := object{
 				"kind": kind, "forward": targets(kind), "callers": []string{"scheduler@acme-prod.iam.gserviceaccount.com"}, "request_timeout": "5m",
-				"region": "europe-west1", "jobs": []string{"nightly-report"},
-			}))
-			if len(diagnostics) > 0 {
-				t.Fatal(acctest.Text(diagnostics[0]))
 			}
-			state := attributes(t, protocol, created)
-			values, env := map[string]tftypes.Value{}, map[string]string{}
-			if err := state["env"].As(&values); err != nil {
-				t.Fatal(err)
+			var jobs []string
+			if generator.Schedules(kind) {
+				jobs = []string{"nightly-report"}
+				more["region"], more["jobs"] = "europe-west1", jobs
 			}
-			for name, value := range values {
-				var text string
-				if err := value.As(&text); err != nil {
-					t.Fatal(err)
-				}
-				env[name] = text
-			}
+			env, text := created(t, more)
 			given, ok := platform()[kind]
 			if !ok {
 				given = platform()[""]
@@ -331,14 +434,40 @@ func TestEnvironmentIsOneThatTheHandlerStartsWith(t *testing.T) {
 			}); err != nil {
 				t.Errorf("with %v: %v", env, err)
 			}
-			contract, err := jobspec.ParseContract(protocol.Attribute(t, created, "contract"))
+			contract, err := jobspec.ParseContract(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if contract.Kind != kind || !slices.Equal(contract.Jobs, []string{"nightly-report"}) {
+			if contract.Kind != kind || !slices.Equal(contract.Jobs, jobs) {
 				t.Errorf("the contract is %+v", contract)
 			}
 		})
+	}
+}
+
+func TestAWebhooksInboxIsDrainedByJobsThatProveThemselves(t *testing.T) {
+	t.Parallel()
+	env, contract := created(t, object{"kind": "webhook", "request_timeout": "30s"})
+	want := map[string]string{
+		"IDEMPOTENT_STORE": "firestore://acme-prod/(default)/webhook_inbox", "IDEMPOTENT_CALLER": "verify", "IDEMPOTENT_PROJECT": "acme-prod",
+		"IDEMPOTENT_AUDIENCES": "idempotent/acme-prod/reports",
+	}
+	if diff := cmp.Diff(want, env); diff != "" {
+		t.Error(diff)
+	}
+	const promised = `{"v":1,"handler":"reports","kind":"webhook","store":"firestore://acme-prod/(default)/webhook_inbox",` +
+		`"audience":"idempotent/acme-prod/reports"}`
+	if contract != promised {
+		t.Errorf("the contract is %s", contract)
+	}
+}
+
+func TestAnAPIHasNothingToDoWithJobs(t *testing.T) {
+	t.Parallel()
+	env, contract := created(t, apiOf(object{"window": "24h"}))
+	want := map[string]string{"IDEMPOTENT_STORE": "firestore://acme-prod/(default)/idempotency_keys"}
+	if diff := cmp.Diff(want, env); diff != "" || contract != "" {
+		t.Errorf("contract %q; %s", contract, diff)
 	}
 }
 

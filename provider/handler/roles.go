@@ -39,7 +39,7 @@ func (m model) roles(ctx context.Context, config model, diags *diag.Diagnostics)
 			grants[key] = grant.object()
 		}
 	}
-	if invoker := platformOf(m.Kind.ValueString()).invoker; invoker != "" && m.Caller.ValueString() == callerCloudRunIAM {
+	if invoker := platformOf(m.Kind.ValueString()).invoker; invoker != "" && (m.Caller.IsNull() || m.Caller.ValueString() == callerCloudRunIAM) {
 		for i, caller := range elementsOf(m.Callers) {
 			if strings.HasPrefix(caller.ValueString(), "*") {
 				continue // No member stands for all accounts of a project.

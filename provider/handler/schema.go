@@ -42,7 +42,7 @@ func attributes() map[string]schema.Attribute {
 		"kind": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("http"),
 			MarkdownDescription: "Where it runs, one of `" + strings.Join(generator.Kinds(), "`, `") + "`. Unset: `http`, which is Cloud " +
-				"Run and anything else that runs a container.",
+				"Run and anything else that runs a container. `webhook` and `api` are called by others than Cloud Scheduler.",
 		},
 		"module":  text("The path of its Go module. Unset: `example.com/` and the name."),
 		"package": text("Its Go package. Unset: `main`."),
@@ -58,14 +58,15 @@ func attributes() map[string]schema.Attribute {
 		"store": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: "Where claims are kept, a URL without a password, such as the `url` of an `idempotent_run_store`. Unset: " +
-				"`firestore://{project}/(default)/scheduler_runs`.",
+				"`firestore://{project}/(default)/scheduler_runs`; for kind `webhook`, which keeps events there until they are done, " +
+				"`…/webhook_inbox`, and for `api` `…/idempotency_keys`.",
 		},
 		"service_account_email": text("The service account that it runs as: the member of the roles that it needs itself."),
 		"caller": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: "How it finds out who calls: `cloud_run_iam` (Cloud Run and functions have checked the token), `verify` " +
 				"(it checks the token itself, anywhere else), `app_engine`, or `insecure` (from the same machine only). Unset: what its " +
-				"kind has.",
+				"kind has; `verify` for `webhook`, whose service is open to its sender, and none for `api`.",
 		},
 		"callers": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
@@ -76,7 +77,7 @@ func attributes() map[string]schema.Attribute {
 			Optional: true, CustomType: spelling.Type{Kind: spelling.Duration},
 			PlanModifiers: []planmodifier.String{spelling.Keep(spelling.Duration)},
 			MarkdownDescription: "The longest that its platform lets a request live, such as `300s`. Unset: the attempt deadline of each " +
-				"job.",
+				"job. For kinds `webhook` and `api`: the longest that one event or request may take; unset: `60s`.",
 		},
 		"audience": schema.StringAttribute{
 			Optional: true, Computed: true,
@@ -90,6 +91,8 @@ func attributes() map[string]schema.Attribute {
 				"can choose another target.",
 			NestedObject: schema.NestedAttributeObject{Attributes: forwardAttributes()},
 		},
+		"webhook": webhookAttribute(),
+		"api":     apiAttribute(),
 	}
 }
 
@@ -123,7 +126,7 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "The generated program: path to content.",
 		},
 		"contract": schema.StringAttribute{
-			Computed: true, MarkdownDescription: "What its jobs may rely on: their `deduplication.contract`.",
+			Computed: true, MarkdownDescription: "What its jobs may rely on: their `deduplication.contract`. Null for kind `api`, which no job calls.",
 		},
 		"required_roles": schema.MapNestedAttribute{
 			Computed: true,

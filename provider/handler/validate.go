@@ -38,10 +38,12 @@ func (*Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfig
 	}
 	targets, unknown := config.forwards(ctx, c.diags)
 	c.forward(targets)
+	c.parts(config)
+	_, _, unknownParts := config.parts(ctx, c.diags)
 	if c.diags.HasError() {
 		return
 	}
-	c.generated(ctx, config, unknown)
+	c.generated(ctx, config, unknown || unknownParts)
 }
 
 // checker refuses values in one form of words.
@@ -152,10 +154,10 @@ func previousAttributes() map[string]string {
 }
 
 // generated has the generator judge the rest. What is not known yet is judged as if it were left out, but for the name and the jobs.
-func (c checker) generated(ctx context.Context, m model, unknownTargets bool) {
+func (c checker) generated(ctx context.Context, m model, unknownParts bool) {
 	spec, _ := m.spec(ctx, "", c.diags)
-	if unknownTargets {
-		spec.Kind, spec.Forward = "", nil // What is started is judged when it is known.
+	if unknownParts {
+		spec.Kind, spec.Forward, spec.Webhook, spec.API = "", nil, nil, nil // What only a kind has is judged when it is known.
 	}
 	if m.Name.IsUnknown() {
 		spec.Name = "unknown"
