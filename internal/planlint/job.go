@@ -90,10 +90,27 @@ func (c *checker) spec(j *job, n node) jobspec.Job {
 		s.Deduplication = read.deduplication(n)
 		s.AcceptedRisks = n.attribute("accepted_risks").texts()
 		j.leased = true
-		return s
+	} else {
+		s.Deduplication = read.fromPolicy(&s)
 	}
-	s.Deduplication = read.fromPolicy(&s)
+	if !n.configured && s.Deduplication.Mode.OrZero() == jobspec.ModeObserve {
+		s.HTTP = withoutDefaultAudience(s.HTTP)
+	}
 	return s
+}
+
+// withoutDefaultAudience leaves out an audience that is the whole URI: without a configuration nobody can tell whether it was declared
+// or is the one that Cloud Scheduler sets when none is.
+func withoutDefaultAudience(target jobspec.Value[jobspec.HTTPTarget]) jobspec.Value[jobspec.HTTPTarget] {
+	t, _ := target.Get()
+	token, ok := t.OIDCToken.Get()
+	audience, known := token.Audience.Get()
+	if !ok || !known || audience != t.URI.OrZero() {
+		return target
+	}
+	token.Audience = jobspec.Unset[string]()
+	t.OIDCToken = jobspec.Known(token)
+	return jobspec.Known(t)
 }
 
 // place is project or region: of the job, or the provider's.
@@ -131,7 +148,7 @@ func (read jobReader) http(n node) jobspec.Value[jobspec.HTTPTarget] {
 		read.job.account = within(token.expression, "service_account_email")
 		t.OIDCToken = jobspec.Known(jobspec.OIDCToken{
 			ServiceAccountEmail: token.attribute("service_account_email").text(),
-			Audience:            notEmpty(token.attribute("audience").text()),
+			Audience:            notEmpty(token.attribute("audience").given().text()),
 		})
 	} else {
 		t.OIDCToken = like[jobspec.OIDCToken](state)

@@ -112,6 +112,20 @@ func aJob(values string) string {
 		`"type":"google_cloud_scheduler_job","name":"a","values":{"name":"a","project":"acme-prod","region":"europe-west1",` + values + `}}]}}}`
 }
 
+func TestAudienceThatCloudSchedulerSetsByDefaultIsNoDeclaration(t *testing.T) {
+	t.Parallel()
+	for audience, found := range map[string]bool{"https://api-abc123-ew.a.run.app/run": false, "https://api-abc123-ew.a.run.app/other": true} {
+		document, err := planlint.Read(strings.NewReader(aJob(`"schedule":"0 3 * * *","http_target":[{"uri":"https://api-abc123-ew.a.run.app/run",` +
+			`"oidc_token":[{"service_account_email":"caller@acme-prod.iam.gserviceaccount.com","audience":"` + audience + `"}]}]`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(planlint.Check(document, planlint.Options{Now: now})); strings.Contains(got, "audience-origin") != found {
+			t.Errorf("%s: findings are %s", audience, got)
+		}
+	}
+}
+
 func TestHugeNumbersAreOutOfRange(t *testing.T) {
 	t.Parallel()
 	for _, number := range []string{"1e15", "99999999999999999999999", "1e999", "-1e999", "-3"} {

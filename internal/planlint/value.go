@@ -23,6 +23,14 @@ func (n node) isUnknown() bool {
 	return n.unknown == true && !(n.configured && n.expression == nil) || n.hide && n.sensitive == true
 }
 
+// given is a value that the configuration gives; what the provider fills in is left out.
+func (n node) given() node {
+	if n.configured && n.expression == nil {
+		n.value, n.unknown = nil, nil
+	}
+	return n
+}
+
 // attribute is a part of an object.
 func (n node) attribute(name string) node {
 	child := n

@@ -106,15 +106,8 @@ func functions() map[string]function.Function {
 	return map[string]function.Function{
 		"jsonencode":   stdlib.JSONEncodeFunc,
 		"format":       stdlib.FormatFunc,
+		"split":        stdlib.SplitFunc,
 		"base64encode": text(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
-		"repeat": function.New(&function.Spec{
-			Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "n", Type: cty.Number}},
-			Type:   function.StaticReturnType(cty.String),
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-				n, _ := args[1].AsBigFloat().Int64()
-				return cty.StringVal(strings.Repeat(args[0].AsString(), int(n))), nil
-			},
-		}),
 		"toset": function.New(&function.Spec{
 			Params: []function.Parameter{{Name: "items", Type: cty.DynamicPseudoType}},
 			Type:   function.StaticReturnType(cty.Set(cty.String)),
