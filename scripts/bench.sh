@@ -25,7 +25,7 @@ tabulate() {
 				name = names[i]; other = name "/"
 				if (name ~ /OfGoogle(\/|$)/) continue
 				sub(/\//, "OfGoogle/", other); sub(/\/$/, "", other)
-				if (other in text) print section, name, text[name], text[other], sprintf("%.2fx", time[name] / time[other])
+				if (other in text) print section, name, text[name], text[other], sprintf("%.2fx", time[other] / time[name])
 				else print section, name, text[name], "", ""
 			}
 			count = 0; delete text; delete time

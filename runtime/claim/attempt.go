@@ -36,6 +36,7 @@ type Attempt struct {
 	over    error      // why it does not hold any more
 	renewer *time.Timer
 	left    []byte // the result for later deliveries
+	commits bool   // a transaction is under way
 }
 
 type attemptKey struct{}

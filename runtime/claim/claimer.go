@@ -38,6 +38,8 @@ type Claimer struct {
 	active   int           // deliveries and background work
 	idle     chan struct{} // closed when closing and nothing is active
 	attempts map[*Attempt]struct{}
+
+	unseen unseen
 }
 
 // Option changes a Claimer.
@@ -67,6 +69,7 @@ func New(store Store, opts ...Option) *Claimer {
 		timeout:  defaultStoreTimeout,
 		idle:     make(chan struct{}),
 		attempts: make(map[*Attempt]struct{}),
+		unseen:   unseen{added: make(chan struct{}, 1)},
 	}
 	c.background, c.stop = context.WithCancelCause(context.Background())
 
@@ -206,6 +209,12 @@ func (c *Claimer) observe(ctx context.Context, e Event) {
 	if c.watch == nil {
 		return
 	}
+
+	defer func() { // a run must not be left to its lease for it
+		if v := recover(); v != nil {
+			c.log.Error("observer panicked", "event", string(e.Kind), "run", e.Run, "panic", fmt.Sprint(v))
+		}
+	}()
 
 	e.Store = c.caps.Store
 	c.watch.Observe(ctx, e)

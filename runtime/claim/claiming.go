@@ -194,52 +194,6 @@ func (w *claiming) unresolved(ctx context.Context, err error) Result {
 	return Result{Outcome: OutcomeUnavailable, Err: fmt.Errorf("claim run %s: %w", w.p.Run, err)}
 }
 
-// later reads a claim back in the background until it is seen, or its lease would be over, and releases it: nothing ran. It goes on
-// with a copy, so that claims which need none of this stay off the heap.
-func (w *claiming) later() {
-	w.c.stay()
-
-	rest := *w
-
-	go rest.giveBack()
-}
-
-func (w *claiming) giveBack() {
-	defer w.c.leave()
-
-	end := w.sent.add(w.p.Lease)
-	wait := 10 * firstPause
-
-	for pause(w.c.background, wait) && !w.c.clock.moment().reached(end) {
-		if w.released() {
-			return
-		}
-
-		wait = min(2*wait, 10*maxPause, max(w.p.Lease/10, firstPause))
-	}
-}
-
-// released reports whether nothing is left of the claim, or can still come.
-func (w *claiming) released() bool {
-	ctx := withBudget(w.c.background, time.Now().Add(w.c.timeout))
-	defer ctx.cancel()
-
-	snap, err := w.c.get(ctx, w.p.ID)
-
-	switch {
-	case err != nil && !errors.Is(err, ErrNotFound):
-		return false
-	case snap.AttemptID == w.next.AttemptID && snap.Status == StatusInProgress:
-		w.snap = snap
-
-		err := w.holder().settle(ctx, w.c.clock.moment(), w.c.timeout, w.p.withdrawn)
-
-		return err == nil || errors.Is(err, ErrLost)
-	default: // not there: it may still come, unless what it was to replace has gone; a process that ends waits no longer for it
-		return snap.Version != w.old || w.c.shutting()
-	}
-}
-
 func lastError(r Record) error {
 	if (r.Status != StatusFailed && r.Status != StatusUnknown) || r.LastError == "" {
 		return nil

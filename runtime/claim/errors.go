@@ -30,6 +30,9 @@ var (
 	ErrAmbiguous = errors.New("outcome of a write is unknown")
 	// ErrPolicy: the proposal cannot be honoured as it stands.
 	ErrPolicy = errors.New("policy cannot be honoured")
+	// ErrNested: a transaction that completes the attempt is under way, and this one was begun in its body or beside it.
+	ErrNested = errors.New("a transaction that completes this attempt is under way already: do all of the effect in one, since none begins " +
+		"within another")
 	// ErrNoAttempt: the context is not that of a work.
 	ErrNoAttempt = errors.New("context carries no attempt")
 )

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Observer is told what happens, for metrics and traces. It must not block. Contexts are those of the delivery.
+// Observer is told what happens, for metrics and traces. It must not block. Contexts are those of the delivery. A panic
+// of it is logged and changes nothing.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }

@@ -34,8 +34,14 @@ func (t Transition) Completed() Record {
 // Commit begins a transaction, runs the body, compares and swaps the record as its last statement, and commits. It returns nil when
 // it has committed, an error that matches [ErrLost] when the version differed, [RolledBack] when it surely did not commit, and
 // anything else when nobody knows: then the record is read back, and commit is run again if it did not happen, which the version
-// makes safe. Renewals pause meanwhile. When this attempt is already completed, Transact returns nil and runs nothing.
+// makes safe. Renewals pause meanwhile. When this attempt is already completed, Transact returns nil and runs nothing. While one is
+// under way another is refused with [ErrNested]: within the body of the first it would wait for itself.
 func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context, t Transition) error) error {
+	if !a.beginTx() {
+		return ErrNested
+	}
+	defer a.endTx()
+
 	if err := a.acquire(ctx); err != nil {
 		return err
 	}
@@ -81,6 +87,23 @@ func (a *Attempt) Transact(ctx context.Context, commit func(ctx context.Context,
 			return fmt.Errorf("complete in a transaction, %d times: %w", try, err)
 		}
 	}
+}
+
+// beginTx notes that a transaction begins. False: one is under way already.
+func (a *Attempt) beginTx() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	free := !a.commits
+	a.commits = true
+
+	return free
+}
+
+func (a *Attempt) endTx() {
+	a.mu.Lock()
+	a.commits = false
+	a.mu.Unlock()
 }
 
 // acquire waits until no renewal is under way.

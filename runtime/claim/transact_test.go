@@ -235,3 +235,30 @@ func TestAResultTooLargeIsRefused(t *testing.T) {
 		})
 	})
 }
+
+// TestATransactionWithinAnotherIsRefused: it would wait for the one that waits for it, until the lease ends.
+func TestATransactionWithinAnotherIsRefused(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		n, began := 0, time.Now()
+		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			err := memclaim.CompleteTx(ctx, func(ctx context.Context) error {
+				inner := memclaim.CompleteTx(ctx, effects(&n))
+				if !errors.Is(inner, claim.ErrNested) {
+					b.Errorf("within another: %v", inner)
+				}
+
+				return inner
+			})
+			if !errors.Is(err, claim.ErrNested) {
+				b.Errorf("the outer one: %v", err)
+			}
+
+			return memclaim.CompleteTx(ctx, effects(&n)) // nothing is left of the two
+		})
+		b.want(res, claim.OutcomeExecuted)
+
+		if n != 1 || time.Since(began) != 0 {
+			b.Errorf("%d effects after %v, want one at once", n, time.Since(began))
+		}
+	})
+}

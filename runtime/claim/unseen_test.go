@@ -1,0 +1,126 @@
+package claim_test
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/memclaim"
+)
+
+// TestAnOutageIsNotAskedForEachClaimThatItLeftOpen: however many deliveries met it, the store is asked once a pause while it is away,
+// and all claims are given back when it is there again.
+func TestAnOutageIsNotAskedForEachClaimThatItLeftOpen(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		const deliveries = 50
+
+		var (
+			away atomic.Bool
+			gets atomic.Int64
+		)
+
+		b.store.After(func(_ context.Context, verb memclaim.Verb, _ string) error {
+			if !away.Load() {
+				return nil
+			}
+
+			if verb == memclaim.Get {
+				gets.Add(1)
+			}
+
+			return errWire
+		})
+		away.Store(true)
+
+		proposals := make([]claim.Proposal, deliveries)
+		for i := range proposals {
+			proposals[i] = proposal()
+			proposals[i].ID, proposals[i].Lease = strconv.Itoa(i), time.Hour
+
+			go b.claimer.Do(b.Context(), proposals[i], b.mustNotRun)
+		}
+
+		time.Sleep(10 * time.Second) // all are answered, and the pauses have grown
+		synctest.Wait()
+		gets.Store(0)
+		time.Sleep(time.Minute)
+
+		if n := gets.Load(); n == 0 || n > 13 {
+			b.Errorf("the store was asked %d times in a minute, want once in five seconds", n)
+		}
+
+		away.Store(false)
+		time.Sleep(6 * time.Second)
+
+		for _, p := range proposals {
+			if found, err := b.store.Get(b.Context(), p.ID); err != nil || found.Status != claim.StatusReleased || found.Counted != 0 {
+				b.Fatalf("run %s is %s (%v), want released", p.ID, found.Status, err)
+			}
+		}
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+// TestOneClaimThatCannotBeReadKeepsNoneFromBeingGivenBack: a record may be beyond reading for ever.
+func TestOneClaimThatCannotBeReadKeepsNoneFromBeingGivenBack(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		var away atomic.Bool
+
+		b.store.After(func(_ context.Context, _ memclaim.Verb, id string) error {
+			if away.Load() || id == "unreadable" {
+				return errWire
+			}
+
+			return nil
+		})
+		away.Store(true)
+
+		ids := []string{"unreadable", "a", "b", "c"}
+		for _, id := range ids {
+			p := proposal()
+			p.ID = id
+			b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+		}
+
+		away.Store(false)
+		time.Sleep(20 * time.Second)
+		b.store.After(nil)
+
+		for _, id := range ids[1:] {
+			if found, err := b.store.Get(b.Context(), id); err != nil || found.Status != claim.StatusReleased {
+				b.Errorf("run %s is %s (%v), want released", id, found.Status, err)
+			}
+		}
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+// panicky is an observer with a defect.
+type panicky struct{}
+
+func (panicky) Observe(context.Context, claim.Event) { panic("observer's defect") }
+
+func TestAPanicOfTheObserverChangesNothing(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		ran := 0
+		c := b.another(claim.WithObserver(panicky{}))
+
+		b.want(c.Do(b.Context(), proposal(), func(context.Context) error { ran++; return nil }), claim.OutcomeExecuted)
+		b.want(c.Do(b.Context(), proposal(), b.mustNotRun), claim.OutcomeDuplicate)
+		b.wantStatus(claim.StatusCompleted)
+
+		if ran != 1 {
+			b.Errorf("the work ran %d times", ran)
+		}
+	})
+}
