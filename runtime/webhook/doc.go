@@ -1,9 +1,14 @@
 // Package webhook receives webhooks that are delivered at least once, and gives each event one effect.
 //
-// A Receiver verifies a delivery by the Standard Webhooks scheme (Verifier) and stores the event in an [Inbox], in one
+// A [Receiver] verifies a delivery by the Standard Webhooks scheme ([Verifier]) and stores the event in an [Inbox], in one
 // transaction under a uniqueness constraint; only then does it answer 2xx. A delivery of an event that is stored already is answered
-// 2xx and changes nothing. A Worker then claims each stored event, runs its work, and tries again what failed, later and later, until
+// 2xx and changes nothing. A [Worker] then claims each stored event, runs its work, and tries again what failed, later and later, until
 // it gives the event up into a dead list, from which an operator can requeue it.
+//
+//	receiver, err := webhook.NewReceiver(webhook.ReceiverConfig{Inbox: inbox, Source: "acme", Verifier: verifier, Notify: worker.Wake})
+//	worker, err := webhook.NewWorker(webhook.WorkerConfig{Inbox: inbox, Work: apply})
+//	mux.Handle("POST /webhooks/acme", receiver)
+//	err = worker.Run(ctx) // or, where nothing runs between requests, worker.DrainRun as the work of a scheduled job
 //
 // The name of an event is its sender's id of it (webhook-id) under the name of the source: replays of a failed delivery are the same
 // event, and separate events with equal content are separate.

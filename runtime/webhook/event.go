@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"time"
 	"unicode/utf8"
 
@@ -45,6 +46,11 @@ type Event struct {
 	// Conflicts is how many later deliveries came with the id of this event and another body. Stores in which the count could not
 	// be written without disturbing a claim (Firestore) leave it zero.
 	Conflicts int
+}
+
+// LogValue names the event in logs, without its payload.
+func (e Event) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("source", e.Source), slog.String("webhook_id", e.WebhookID), slog.String("id", e.ID), slog.Int("attempt", e.Attempt))
 }
 
 // Entry is a verified delivery that is to be stored. Make it with [NewEntry].

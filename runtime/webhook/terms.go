@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,7 @@ const DefaultRetryHorizon = 76 * time.Hour
 // the horizon. A delivery that comes after the row was deleted would be a new event.
 func retention(given, horizon time.Duration) (time.Duration, error) {
 	if horizon < 0 || given < 0 {
-		return 0, fmt.Errorf("RetryHorizon and Retention must not be negative")
+		return 0, errors.New("RetryHorizon and Retention must not be negative")
 	}
 	if horizon == 0 {
 		horizon = DefaultRetryHorizon

@@ -25,6 +25,9 @@ const (
 	vectorSignature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 )
 
+// vectorClock is a receiver's clock at that time.
+func vectorClock() time.Time { return time.Unix(vectorTime, 0) }
+
 // otherSignature is well formed and nobody's.
 const otherSignature = "v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc="
 
@@ -49,7 +52,7 @@ func signed(secret, id, timestamp, body string) string {
 
 func verifier(t testing.TB, keys ...string) *webhook.Verifier {
 	t.Helper()
-	v, err := webhook.NewVerifier(webhook.VerifierConfig{Keys: keys, Now: func() time.Time { return time.Unix(vectorTime, 0) }})
+	v, err := webhook.NewVerifier(webhook.VerifierConfig{Keys: keys, Now: vectorClock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -347,6 +347,16 @@ func TestWhatIsGivenUpIsLoggedWithoutItsPayload(t *testing.T) {
 	}
 }
 
+func TestAnEventIsLoggedWithoutItsPayload(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	e := webhook.Event{ID: "0f", Source: "acme", WebhookID: "msg_1", Payload: []byte("confidential"), Attempt: 2}
+	slog.New(slog.NewTextHandler(&log, nil)).Info("seen", "event", e)
+	if text := log.String(); !strings.Contains(text, "event.source=acme event.webhook_id=msg_1 event.id=0f event.attempt=2") || strings.Contains(text, "confidential") {
+		t.Error(text)
+	}
+}
+
 func TestAWorkerThatCannotBeRightIsRefused(t *testing.T) {
 	t.Parallel()
 	nothing := func(context.Context, webhook.Event) error { return nil }
