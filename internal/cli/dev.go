@@ -113,7 +113,7 @@ func (f *devFlags) config(ctx context.Context, log io.Writer) (localcloud.Config
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Store, err = driver.open(ctx, url)
+	cfg.Store, err = driver.claims.open(ctx, url)
 	return cfg, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -129,7 +128,7 @@ func (f *verifyFlags) issuer(ctx context.Context) (stop func(), err error) {
 }
 
 func printReport(w io.Writer, report verify.Report) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := newTable(w)
 	var errs []error
 	for _, r := range report.Results {
 		_, err := fmt.Fprintf(table, "%s\t%s\t%s\n", r.Verdict, r.ID, printable(r.Title))

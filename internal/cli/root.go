@@ -18,6 +18,6 @@ handlers of jobs and helps to work on them.`,
 		RunE:         func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCallCommand(), newCheckCommand(version), newDevCommand(), newGenerate(version), newMigrate(), newRunsCommand(), newVersion(version))
+	root.AddCommand(newCallCommand(), newCheckCommand(version), newDevCommand(), newGenerate(version), newMigrate(), newRunsCommand(), newVersion(version), newWebhooksCommand())
 	return root
 }

@@ -25,12 +25,12 @@ The store is named by --store, or by the environment variable ` + run.EnvStore +
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&f.url, "store", "", "URL of the store, such as sqlite:///var/lib/handler/claims.db (default "+run.EnvStore+")")
+	f.addStore(cmd)
 	cmd.AddCommand(newRunsInit(f), newRunsList(f), newRunsShow(f), newRunsRelease(f), newRunsComplete(f), newRunsPurge(f))
 	return cmd
 }
 
-// runsFlags are what all commands on runs share.
+// runsFlags are what all commands on a store share.
 type runsFlags struct {
 	url    string
 	json   bool
@@ -53,11 +53,15 @@ func (f *runsFlags) with(ctx context.Context, do func(claim.Store) error) error 
 	if err != nil {
 		return err
 	}
-	store, err := d.open(ctx, url)
+	store, err := d.claims.open(ctx, url)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(store), store.Close())
+}
+
+func (f *runsFlags) addStore(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&f.url, "store", "", "URL of the store, such as sqlite:///var/lib/handler/claims.db (default "+run.EnvStore+")")
 }
 
 func (f *runsFlags) addJSON(cmd *cobra.Command) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
 // change is what an operator does to a run by hand.
@@ -102,6 +104,8 @@ func (c change) apply(ctx context.Context, store claim.Store, arg string) (claim
 func (c change) check(found claim.Snapshot) error {
 	row := newRunRow(found)
 	switch {
+	case strings.HasPrefix(found.Run, run.WebhookPrefix):
+		return errors.New("nothing was changed: this is the event of a webhook, which is kept until it is done: see webhooks requeue")
 	case found.AttemptID != c.attemptID:
 		return fmt.Errorf("nothing was changed: the run's attempt is %s by now (attempt %d, %s), not %s: look at it with runs show",
 			dash(found.AttemptID), found.Attempt, printable(string(found.Status)), printable(c.attemptID))

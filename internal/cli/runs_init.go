@@ -22,21 +22,26 @@ would. A table that is there is left as it is. Stores without tables are only re
 			if err != nil {
 				return err
 			}
-			if printOnly {
-				text, err := d.ddl(url)
-				if err != nil {
-					return err
-				}
-				_, err = io.WriteString(cmd.OutOrStdout(), text)
-				return err
-			}
-			if err := d.create(cmd.Context(), url); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the store is ready")
-			return err
+			return d.claims.init(cmd, url, printOnly)
 		},
 	}
 	cmd.Flags().BoolVar(&printOnly, "print", false, "print what would be done, without reaching the store")
 	return cmd
+}
+
+// init creates the tables, or prints how.
+func (t tables[S]) init(cmd *cobra.Command, url string, printOnly bool) error {
+	if printOnly {
+		text, err := t.ddl(url)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(cmd.OutOrStdout(), text)
+		return err
+	}
+	if err := t.create(cmd.Context(), url); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), "the store is ready")
+	return err
 }

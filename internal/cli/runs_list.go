@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +92,7 @@ func printRows(w io.Writer, rows []runRow) error {
 		_, err := fmt.Fprintln(w, "no such runs")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := newTable(w)
 	_, err := fmt.Fprintln(table, "STATUS\tSINCE\tLEASE\tATTEMPT\tATTEMPT ID\tHOLDER\tRUN")
 	for _, r := range rows {
 		_, e := fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.word(), r.since(), r.lease(), r.Attempt, dash(r.AttemptID), dash(r.Holder), r.name())

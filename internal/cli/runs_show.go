@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,7 @@ func newRunsShow(f *runsFlags) *cobra.Command {
 
 // print writes one field a line and leaves out what is not there.
 func (r runRow) print(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := newTable(w)
 	var errs []error
 	line := func(name, value string) {
 		if value == "" {

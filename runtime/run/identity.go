@@ -72,10 +72,13 @@ func KeyName(tenant, key string) string {
 	return "keys/" + ID(tenant) + "/" + ID(key)
 }
 
+// WebhookPrefix is what the names of webhook events begin with.
+const WebhookPrefix = "webhooks/"
+
 // WebhookName returns the name of a webhook event: what sent it, and the id that it gave the event, which all deliveries and replays
 // of the event share. Both parts are hashed, so any text is allowed in them.
 func WebhookName(source, webhookID string) string {
-	return "webhooks/" + ID(source) + "/" + ID(webhookID)
+	return WebhookPrefix + ID(source) + "/" + ID(webhookID)
 }
 
 // FormatTime writes a time as names hold it: RFC 3339 in UTC, without a fraction when that is zero.
