@@ -28,7 +28,7 @@ func Read(r io.Reader) (*Document, error) {
 	head := make([]byte, 4)
 	n, err := io.ReadFull(r, head)
 	switch {
-	case n == 0:
+	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty: write it by `terraform show -json PLAN`")
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("it cannot be read: %w", err)
@@ -88,7 +88,7 @@ func (r *reader) read() error {
 	}
 	switch {
 	case r.foreign != "":
-		return errors.New(r.foreign)
+		return &foreignError{r.foreign}
 	case r.format == "":
 		return errors.New("it has no format_version")
 	case !strings.HasPrefix(r.format, "0.") && !strings.HasPrefix(r.format, "1."):
@@ -99,10 +99,17 @@ func (r *reader) read() error {
 	return nil
 }
 
+// foreignError is another document that is known by its keys.
+type foreignError struct{ what string }
+
+// Error says which, and what to do.
+func (e *foreignError) Error() string { return e.what }
+
 // explain makes one line of an error.
 func (r *reader) explain(err error) error {
 	var syntax *jsontext.SyntacticError
 	var shape *shapeError
+	var foreign *foreignError
 	const remedy = "write it by `terraform show -json PLAN`"
 	switch {
 	case r.input.err != nil:
@@ -111,6 +118,8 @@ func (r *reader) explain(err error) error {
 		return fmt.Errorf("it ends in the middle: %s again", remedy)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is not JSON (%s at byte %d): %s", firstLine(syntax.Err), syntax.ByteOffset, remedy)
+	case errors.As(err, &foreign):
+		return foreign
 	case errors.As(err, &shape):
 		return fmt.Errorf("it is JSON, but no output of terraform show -json (%w near byte %d): %s", shape, r.decoder.InputOffset(), remedy)
 	default:
@@ -153,7 +162,7 @@ func (r *reader) part(key string) error {
 	case "lineage", "serial":
 		r.foreign = "it is a state file in Terraform's own format: write it as JSON by `terraform show -json`"
 	case "provider_schemas":
-		r.foreign = "it holds the schemas of providers, not a plan"
+		r.foreign = "it holds the schemas of providers, not a plan: write the plan by `terraform show -json PLAN`"
 	}
 	return r.skip()
 }

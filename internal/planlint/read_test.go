@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -78,6 +79,28 @@ func TestErrorOfTheInputIsTold(t *testing.T) {
 	t.Parallel()
 	_, err := planlint.Read(io.MultiReader(strings.NewReader(`{"format_version":"1.2",`), iotest.ErrReader(errors.New("the disk is gone"))))
 	if err == nil || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestEndOfALineIsNotSaidTwice(t *testing.T) {
+	t.Parallel()
+	for _, input := range []string{`{"version":4,"lineage":"x"}`, `{"format_version":"1.0","provider_schemas":{}}`, `{"a":1}`} {
+		_, err := planlint.Read(strings.NewReader(input))
+		if err == nil || strings.Count(err.Error(), "terraform show -json") != 1 {
+			t.Errorf("error is %v", err)
+		}
+	}
+}
+
+func TestFolderIsNoEmptyPlan(t *testing.T) {
+	t.Parallel()
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	if _, err := planlint.Read(folder); err == nil || !strings.Contains(err.Error(), "it cannot be read") {
 		t.Errorf("error is %v", err)
 	}
 }

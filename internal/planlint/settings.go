@@ -65,8 +65,8 @@ func ParseSettings(path string, content []byte) (*Settings, error) {
 		s.levels[jobspec.RuleID(name)] = level
 	}
 	for i, each := range raw.Suppressions {
-		read, err := each.read()
-		if err != nil {
+		read, wrong := each.read()
+		for _, err := range wrong {
 			errs = append(errs, fmt.Errorf("%s: suppressions[%d]: %w", path, i, err))
 		}
 		read.line = lineOf(content, i)
@@ -75,7 +75,7 @@ func ParseSettings(path string, content []byte) (*Settings, error) {
 	return s, errors.Join(errs...)
 }
 
-func (y suppressionYAML) read() (suppression, error) {
+func (y suppressionYAML) read() (suppression, []error) {
 	s := suppression{rule: jobspec.RuleID(y.Rule), address: y.Address, reason: strings.TrimSpace(y.Reason), matches: pattern(y.Address)}
 	var errs []error
 	if _, err := LookupRule(s.rule); err != nil {
@@ -94,7 +94,7 @@ func (y suppressionYAML) read() (suppression, error) {
 		}
 		s.until = day.AddDate(0, 0, 1)
 	}
-	return s, errors.Join(errs...)
+	return s, errs
 }
 
 // pattern matches an address, with * for any text. Without the key of an instance all instances of a block are meant.
