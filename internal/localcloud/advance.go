@@ -6,31 +6,28 @@ import (
 	"time"
 )
 
-// flights counts the deliveries in flight, all of them and those of each job. It is guarded by the scheduler's mutex.
-type flights struct {
-	total int
-	of    map[string]int // no zeros
+// trip is an attempt, or a late duplicate, that is in flight. It is guarded by the scheduler's mutex.
+type trip struct {
+	job string
+	// cut is set once the attempt deadline has passed by the cloud's clock, so that the end is near.
+	cut bool
 }
 
-func (f *flights) begin(job string) {
-	f.total++
-	f.of[job]++
-}
+// flights are all trips under way. It is guarded by the scheduler's mutex.
+type flights map[*trip]struct{}
 
-func (f *flights) end(job string) {
-	f.total--
-	f.of[job]--
+func (f flights) add(t *trip) { f[t] = struct{}{} }
 
-	if f.of[job] == 0 {
-		delete(f.of, job)
-	}
-}
+func (f flights) remove(t *trip) { delete(f, t) }
 
-// besides counts those of other jobs.
-func (f *flights) besides(jobs map[string]bool) int {
-	n := f.total
-	for job := range jobs {
-		n -= f.of[job]
+// hoped counts the trips that are worth waiting for.
+func (f flights) hoped(over map[string]bool) int {
+	n := 0
+
+	for t := range f {
+		if t.cut || !over[t.job] {
+			n++
+		}
 	}
 
 	return n
@@ -47,7 +44,7 @@ type patience struct {
 // endOfTime is far from where the arithmetic of times overflows, and from all that schedules are for.
 func endOfTime() time.Time { return time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
-// littlePatience lets a delivery that was cut land before the next step.
+// littlePatience gives a target that did not answer before the chance to be called, and to answer, all the same.
 const littlePatience = 50 * time.Millisecond
 
 // advance moves the clock step by step over everything that is due on the way, letting deliveries land before each step and at the end.
@@ -96,7 +93,7 @@ func (s *scheduler) settle(ctx context.Context, wait *patience) error {
 		landed := s.landed.changed()
 
 		s.mu.Lock()
-		all, hoped, closed := s.flights.total, s.flights.besides(wait.over), s.closed
+		all, hoped, closed := len(s.flights), s.flights.hoped(wait.over), s.closed
 		s.mu.Unlock()
 
 		switch {
@@ -125,7 +122,7 @@ func (s *scheduler) giveUp(wait *patience) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for job := range s.flights.of {
-		wait.over[job] = true
+	for t := range s.flights {
+		wait.over[t.job] = true
 	}
 }

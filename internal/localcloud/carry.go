@@ -38,6 +38,7 @@ type attempt struct {
 	number int
 	// tries counts on where number does not, after system errors of App Engine, so that chance does not repeat itself for ever.
 	tries int
+	trip  *trip
 	fault Fault
 }
 
@@ -98,10 +99,12 @@ func (s *scheduler) sendCopies(try attempt, copies int) {
 	}
 
 	for i := range copies {
-		s.flights.begin(try.job.GetName())
+		late := try
+		late.trip = &trip{job: try.job.GetName()}
+		s.flights.add(late.trip)
 		s.work.Go(func() {
-			s.deliver(s.ctx, try, i+1)
-			s.copied(try.job.GetName())
+			s.deliver(s.ctx, late, i+1)
+			s.copied(late.trip)
 		})
 	}
 }
@@ -118,10 +121,11 @@ func (s *scheduler) deliver(parent context.Context, try attempt, number int) ver
 	defer cancel(nil)
 
 	// The deadline counts by the cloud's clock when that is moved, and always in real time.
-	f := &flight{scheduler: s, job: try.job.GetName(), cancel: cancel}
+	f := &flight{scheduler: s, trip: try.trip, cancel: cancel}
 	limit := deadline(try.job)
 	moved := s.agenda.add(now.Add(limit), func() {
 		f.resume()
+		f.cut()
 		cancel(errDeadline)
 	})
 
@@ -185,7 +189,7 @@ type answer struct {
 // flight is a delivery under way.
 type flight struct {
 	scheduler *scheduler
-	job       string
+	trip      *trip
 	cancel    context.CancelCauseFunc
 	// held says that the delivery waits for the cloud's clock and does not count as in flight; guarded by the scheduler's mutex.
 	held bool
@@ -237,7 +241,7 @@ func (f *flight) hold(ctx context.Context, d time.Duration) error {
 		close(over)
 	})
 	f.held = true
-	s.flights.end(f.job)
+	s.flights.remove(f.trip)
 	s.mu.Unlock()
 	s.landed.notify()
 
@@ -259,14 +263,22 @@ func (f *flight) resume() {
 
 	if f.held {
 		f.held = false
-		f.scheduler.flights.begin(f.job)
+		f.scheduler.flights.add(f.trip)
 	}
 }
 
+// cut says that the delivery is about to end.
+func (f *flight) cut() {
+	f.scheduler.mu.Lock()
+	defer f.scheduler.mu.Unlock()
+
+	f.trip.cut = true
+}
+
 // copied ends the flight of a late duplicate.
-func (s *scheduler) copied(job string) {
+func (s *scheduler) copied(t *trip) {
 	s.mu.Lock()
-	s.flights.end(job)
+	s.flights.remove(t)
 	s.mu.Unlock()
 	s.landed.notify()
 }

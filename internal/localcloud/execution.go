@@ -26,6 +26,7 @@ type execution struct {
 	attempts   int       // that count
 	tries      int       // attempts and those that do not count
 	attempting bool
+	trip       *trip // of the attempt in flight
 	retry      *event
 	over       bool // no further attempt is made
 }
@@ -105,12 +106,12 @@ func (s *scheduler) attempt(x *execution) {
 
 	x.attempts++
 	x.tries++
-	x.attempting, x.retry = true, nil
-	s.flights.begin(j.pb.GetName())
+	x.attempting, x.retry, x.trip = true, nil, &trip{job: j.pb.GetName()}
+	s.flights.add(x.trip)
 
 	j.edit(func(pb *schedulerpb.Job) { pb.LastAttemptTime = timestamppb.New(now) })
 
-	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts, tries: x.tries}
+	try := attempt{job: j.pb, run: x.id, at: x.at, forced: x.forced, number: x.attempts, tries: x.tries, trip: x.trip}
 
 	fault, asked := s.faults.take(j.pb.GetName(), deliveryFaults()...)
 	if !asked {
@@ -131,7 +132,7 @@ func (s *scheduler) attempt(x *execution) {
 
 // land decides what follows an attempt. The caller holds s.mu.
 func (s *scheduler) land(x *execution, result verdict) {
-	s.flights.end(x.owner.pb.GetName())
+	s.flights.remove(x.trip)
 	x.attempting = false
 
 	j := x.owner

@@ -72,7 +72,7 @@ func TestAPageThatReadsNothingHoldsNothingUp(t *testing.T) {
 		t.Logf("close: %v", err)
 	}
 
-	if took := time.Since(started); took > 15*time.Second {
+	if took := time.Since(started); took > time.Minute {
 		t.Errorf("a day and the end took %s", took)
 	}
 }
@@ -135,7 +135,7 @@ func TestClosingCutsDeliveriesAfterTheGrace(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 
-	if took := time.Since(started); took > 5*time.Second {
+	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("closing took %s", took)
 	}
 

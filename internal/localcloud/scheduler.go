@@ -63,7 +63,7 @@ func newScheduler(cfg Config, tokens *issuer) *scheduler {
 		agenda:     newAgenda(),
 		client:     &http.Client{Transport: own},
 		jobs:       map[string]*job{},
-		flights:    flights{of: map[string]int{}},
+		flights:    flights{},
 		ctx:        ctx,
 		cancel:     cancel,
 	}
@@ -197,7 +197,7 @@ func (s *scheduler) drain(grace time.Duration) {
 		landed := s.landed.changed()
 
 		s.mu.Lock()
-		flying := s.flights.total
+		flying := len(s.flights)
 		s.mu.Unlock()
 
 		if flying == 0 {

@@ -102,7 +102,7 @@ func advance(t *testing.T, cloud *localcloud.Cloud, by time.Duration) {
 func limited(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 
 	return ctx

@@ -114,11 +114,14 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// patience is with a page on a machine that is busy with other things.
+const patience = time.Minute
+
 // until waits until a JavaScript expression is true. The page's own rules forbid it to evaluate text, so the browser does.
 func (b *browser) until(expression string) {
 	b.t.Helper()
 
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](
