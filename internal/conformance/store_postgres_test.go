@@ -245,8 +245,16 @@ func TestPostgresGivesUpALockAsAConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, _, err := s.Insert(t.Context(), "id", claim.Record{AttemptID: "rival", Rev: 1}); !errors.Is(err, claim.ErrConflict) {
-		t.Errorf("insert over a locked row: %v, want ErrConflict", err)
+	if found, won, err := s.Insert(t.Context(), "id", claim.Record{AttemptID: "rival", Rev: 1}); won || err != nil || found.AttemptID != "holder" {
+		t.Errorf("insert where a locked row is: won %v over %+v (%v), want to be told of it without waiting", won, found, err)
+	}
+
+	if _, err := other.ExecContext(t.Context(), "INSERT INTO "+table+" SELECT 'new', status, attempt_id, attempt, counted, rev, written_at, lease FROM "+table); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, _, err := s.Insert(t.Context(), "new", claim.Record{AttemptID: "rival", Rev: 1}); !errors.Is(err, claim.ErrConflict) {
+		t.Errorf("insert beside one that is not committed: %v, want ErrConflict", err)
 	}
 
 	if _, _, err := s.Swap(t.Context(), "id", "holder/1", claim.Record{AttemptID: "rival", Rev: 2}); !errors.Is(err, claim.ErrConflict) {
@@ -323,5 +331,52 @@ func TestPostgresNeverShowsThePassword(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// TestPostgresDuplicatesWriteNothing: a row that is only looked at keeps its version, so that deliveries of what is done leave nothing
+// for the vacuum.
+func TestPostgresDuplicatesWriteNothing(t *testing.T) {
+	t.Parallel()
+
+	table := tableName()
+	url := engines.Postgres(t) + "&table=" + table
+
+	if err := postgresclaim.Init(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+
+	s, err := postgresclaim.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Cleanup(func() { _ = s.Close() })
+
+	p := proposal(time.Minute)
+
+	if got := claimer(s).Do(t.Context(), p, func(context.Context) error { return nil }); got.Outcome != claim.OutcomeExecuted {
+		t.Fatal(got.Outcome, got.Err)
+	}
+
+	version := func() (at string) {
+		t.Helper()
+
+		if err := s.Pool().QueryRow(t.Context(), `SELECT ctid::text || xmin || xmax FROM `+table+` WHERE id = $1`, p.ID).Scan(&at); err != nil {
+			t.Fatal(err)
+		}
+
+		return at
+	}
+	before := version()
+
+	for range 3 {
+		if got := claimer(s).Do(t.Context(), p, func(context.Context) error { return nil }); got.Outcome != claim.OutcomeDuplicate {
+			t.Fatal(got.Outcome, got.Err)
+		}
+	}
+
+	if after := version(); after != before {
+		t.Errorf("the row was written anew: %s, then %s", before, after)
 	}
 }

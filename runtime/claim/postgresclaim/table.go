@@ -88,10 +88,13 @@ const (
 
 func statements(table string) texts {
 	return texts{
-		// An upsert that changes nothing: it returns the row that is there, also one that was committed while it waited, which
-		// DO NOTHING would not. A row that this statement inserted has no xmax.
-		insert: fmt.Sprintf(`INSERT INTO %q AS r (id, %s, written_at) VALUES ($1::text, %s, clock_timestamp())
-ON CONFLICT (id) DO UPDATE SET id = r.id RETURNING r.xmax = 0, %s`, table, columns, values, read),
+		// A row that is there is read and left alone: duplicates write nothing. Where none is seen, an upsert that changes nothing
+		// returns also one that was committed while it waited, which DO NOTHING would not. A row that this statement inserted has no
+		// xmax.
+		insert: fmt.Sprintf(`WITH found AS (SELECT false, %[4]s FROM %[1]q r WHERE r.id = $1::text),
+made AS (INSERT INTO %[1]q AS r (id, %[2]s, written_at) SELECT $1::text, %[3]s, clock_timestamp() WHERE NOT EXISTS (SELECT FROM found)
+ON CONFLICT (id) DO UPDATE SET id = r.id RETURNING r.xmax = 0, %[4]s)
+SELECT * FROM found UNION ALL SELECT * FROM made`, table, columns, values, read),
 		swap: fmt.Sprintf(`UPDATE %q SET (%s, written_at) = (%s, clock_timestamp())
 WHERE id = $1::text AND attempt_id = $16::text AND rev = $17::bigint RETURNING written_at`, table, columns, values),
 		get:  fmt.Sprintf(`SELECT %s FROM (SELECT 1) one LEFT JOIN %q r ON r.id = $1::text`, read, table),
