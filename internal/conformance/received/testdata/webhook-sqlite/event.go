@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/sqliteclaim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook/sqliteinbox"
+)
+
+// Events notes each event, and the latest state of each entity.
+type Events struct{}
+
+// Configure has events tried again soon.
+func (*Events) Configure(cfg *webhook.WorkerConfig) {
+	cfg.Timeout, cfg.Lease, cfg.MaxAttempts = 2*time.Second, 3*time.Second, -1
+	cfg.Poll, cfg.Backoff = 100*time.Millisecond, webhook.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond}
+}
+
+func (*Events) Work(ctx context.Context, e webhook.Event) error {
+	var payload struct {
+		Timestamp time.Time
+		Data      struct{ Entity string }
+	}
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
+		return err
+	}
+	return sqliteclaim.CompleteTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO effects VALUES (?)", e.WebhookID); err != nil {
+			return err
+		}
+		later, err := sqliteinbox.Later(ctx, tx, payload.Data.Entity, payload.Timestamp, e.WebhookID)
+		if err != nil || !later {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO states VALUES (?, ?) ON CONFLICT (entity) DO UPDATE SET event = excluded.event",
+			payload.Data.Entity, e.WebhookID)
+		return err
+	})
+}
