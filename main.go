@@ -3,14 +3,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
 	_ "time/tzdata" // Terraform compares results between plan and apply, which may run on machines with other time zone files.
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/cli"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider"
@@ -55,9 +55,11 @@ func serve(debugging bool) error {
 		}
 	}
 	debug.SetGCPercent(400)
-	if err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address: address, Debug: debugging, ProtocolVersion: 6,
-	}); err != nil {
+	var options []tf6server.ServeOpt
+	if debugging {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	if err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return provider.Server(version) }, options...); err != nil {
 		return fmt.Errorf("serve the provider: %w", err)
 	}
 	return nil

@@ -5,15 +5,19 @@ package provider
 import (
 	"context"
 	"os"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/functions"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/handler"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/access"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/quick"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/livejob"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/runstore"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/scheduledjob"
@@ -25,11 +29,23 @@ var _ provider.ProviderWithFunctions = (*Provider)(nil)
 type Provider struct {
 	version string
 	getenv  func(string) string
+	cloud   atomic.Pointer[access.Access] // nil before Configure
 }
 
 // New makes the provider of a version, "" or "dev" for a build from source. Each call of the result is a provider of its own.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &Provider{version: version, getenv: os.Getenv} }
+}
+
+// Server is the provider of a version behind the plugin protocol. Each call makes a provider of its own.
+func Server(version string) tfprotov6.ProviderServer {
+	p := &Provider{version: version, getenv: os.Getenv}
+	served := providerserver.NewProtocol6(p)()
+	framework, ok := served.(quick.Framework)
+	if !ok {
+		return served
+	}
+	return &quick.Server{Framework: framework, Types: map[string]quick.Type{scheduledjob.TypeName: scheduledjob.NewQuick(p.cloud.Load)}}
 }
 
 // Metadata names the provider.
@@ -50,6 +66,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	}
 	settings.UserAgent = "terraform-provider-idempotent/" + p.version
 	cloud := access.New(settings, p.release(), unknown)
+	p.cloud.Store(cloud)
 	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = cloud, cloud, cloud
 }
 

@@ -2,7 +2,6 @@ package livejob
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 
@@ -30,14 +29,5 @@ func (*DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, res
 
 // Configure takes over the provider's connections. Terraform calls it without them while it validates.
 func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-	cloud, ok := req.ProviderData.(*access.Access)
-	if !ok {
-		resp.Diagnostics.AddError("Provider and data source disagree",
-			fmt.Sprintf("The data source got %T from its provider. This is a bug of the provider; please report it.", req.ProviderData))
-		return
-	}
-	d.cloud = cloud
+	d.cloud = access.Of(req.ProviderData, &resp.Diagnostics)
 }

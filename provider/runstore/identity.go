@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/identities"
 )
 
 // identity is what tells one collection from all others.
@@ -19,13 +20,12 @@ func (m model) identity() identity {
 	return identity{Project: m.Project, Database: m.Database, Collection: m.Collection}
 }
 
-// IdentitySchema lays out the identity. What is left out on import has the defaults of the resource.
+var identityLayout = identities.Layout{
+	Required: map[string]string{"collection": "The collection."},
+	Optional: map[string]string{"project": "The project. Unset: the provider's.", "database": "The database. Unset: (default)."},
+}
+
+// IdentitySchema lays out the identity.
 func (*Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{
-		Attributes: map[string]identityschema.Attribute{
-			"project":    identityschema.StringAttribute{OptionalForImport: true, Description: "The project. Unset: the provider's."},
-			"database":   identityschema.StringAttribute{OptionalForImport: true, Description: "The database. Unset: (default)."},
-			"collection": identityschema.StringAttribute{RequiredForImport: true, Description: "The collection."},
-		},
-	}
+	resp.IdentitySchema = identityLayout.Schema()
 }

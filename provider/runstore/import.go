@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/identities"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/ttl"
 )
 
@@ -28,12 +29,8 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	} else {
 		var given identity
 		resp.Diagnostics.Append(req.Identity.Get(ctx, &given)...)
-		if given.Project.ValueString() != "" {
-			at.Project = given.Project.ValueString()
-		}
-		if given.Database.ValueString() != "" {
-			at.Database = given.Database.ValueString()
-		}
+		at.Project = identities.Or(given.Project, at.Project)
+		at.Database = identities.Or(given.Database, at.Database)
 		at.Group = given.Collection.ValueString()
 	}
 	if at.Project == "" {

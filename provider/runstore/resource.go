@@ -2,7 +2,6 @@ package runstore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -33,14 +32,5 @@ func (*Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *r
 
 // Configure takes over the provider's connections. Terraform calls it without them while it validates.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	if req.ProviderData == nil {
-		return
-	}
-	cloud, ok := req.ProviderData.(*access.Access)
-	if !ok {
-		resp.Diagnostics.AddError("Provider and resource disagree",
-			fmt.Sprintf("The resource got %T from its provider. This is a bug of the provider; please report it.", req.ProviderData))
-		return
-	}
-	r.cloud = cloud
+	r.cloud = access.Of(req.ProviderData, &resp.Diagnostics)
 }

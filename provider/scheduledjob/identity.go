@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/identities"
 )
 
 // identity is what tells one job from all others.
@@ -19,13 +20,12 @@ func (m model) identity() identity {
 	return identity{Project: m.Project, Region: m.Region, Name: m.Name}
 }
 
-// IdentitySchema lays out the identity. Project and region may be left out on import where the provider block names them.
+var identityLayout = identities.Layout{
+	Required: map[string]string{"name": "The job's name."},
+	Optional: map[string]string{"project": "The project. Unset: the provider's.", "region": "The region. Unset: the provider's."},
+}
+
+// IdentitySchema lays out the identity.
 func (*Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{
-		Attributes: map[string]identityschema.Attribute{
-			"project": identityschema.StringAttribute{OptionalForImport: true, Description: "The project. Unset: the provider's."},
-			"region":  identityschema.StringAttribute{OptionalForImport: true, Description: "The region. Unset: the provider's."},
-			"name":    identityschema.StringAttribute{RequiredForImport: true, Description: "The job's name."},
-		},
-	}
+	resp.IdentitySchema = identityLayout.Schema()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/identities"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/jobs"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/spelling"
 )
@@ -28,14 +29,8 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	} else {
 		var given identity
 		resp.Diagnostics.Append(req.Identity.Get(ctx, &given)...)
-		project, region := settings.Project, settings.Region
-		if given.Project.ValueString() != "" {
-			project = given.Project.ValueString()
-		}
-		if given.Region.ValueString() != "" {
-			region = given.Region.ValueString()
-		}
-		name, err = jobs.ParseName(given.Name.ValueString(), project, region)
+		name, err = jobs.ParseName(given.Name.ValueString(),
+			identities.Or(given.Project, settings.Project), identities.Or(given.Region, settings.Region))
 	}
 	if err != nil {
 		resp.Diagnostics.AddError("Unable to import job", fmt.Sprintf("The id %s.", err))

@@ -21,6 +21,9 @@ var layout = sync.OnceValue(func() types.ObjectType {
 	return whole
 })
 
+// wire is the same type as the protocol carries it.
+var wire = sync.OnceValue(func() tftypes.Type { return layout().TerraformType(context.Background()) })
+
 // read decodes a configuration, a plan or a state that is not null.
 func read(ctx context.Context, raw tftypes.Value, diags *diag.Diagnostics) model {
 	value, err := layout().ValueFromTerraform(ctx, raw)

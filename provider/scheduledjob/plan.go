@@ -21,18 +21,23 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	config.checkHandler(&resp.Diagnostics)
-	config.checkDeletionPolicy(&resp.Diagnostics)
-	config.checkHidden(&resp.Diagnostics)
-	config.checkRouting(&resp.Diagnostics)
+	r.validate(config, &resp.Diagnostics)
+}
+
+// validate judges a configuration by itself.
+func (r *Resource) validate(config model, diags *diag.Diagnostics) {
+	config.checkHandler(diags)
+	config.checkDeletionPolicy(diags)
+	config.checkHidden(diags)
+	config.checkRouting(diags)
 	if config.Project.IsNull() {
 		config.Project = types.StringUnknown()
 	}
 	if config.Region.IsNull() {
 		config.Region = types.StringUnknown()
 	}
-	spec := config.spec(r.now(), &resp.Diagnostics)
-	resp.Diagnostics.Append(report(jobspec.Check(spec), false)...)
+	spec := config.spec(r.now(), diags)
+	diags.Append(report(jobspec.Check(spec), false)...)
 }
 
 // checkDeletionPolicy refuses a policy that does not exist.

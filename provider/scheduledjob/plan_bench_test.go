@@ -15,17 +15,17 @@ func BenchmarkPlanOfANewJob(b *testing.B) {
 	if diagnostics := protocol.Configure(b, object{"access_token": "unused"}); len(diagnostics) > 0 {
 		b.Fatal(diagnostics)
 	}
-	config := refusal{}.config()
+	config := protocol.Sent(b, scheduledjob.TypeName, refusal{}.config())
 	nothing := &tfprotov6.DynamicValue{JSON: []byte("null")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := protocol.ValidateResourceConfig(b.Context(), &tfprotov6.ValidateResourceConfigRequest{
-			TypeName: scheduledjob.TypeName, Config: config.Value(b),
+			TypeName: scheduledjob.TypeName, Config: config,
 		}); err != nil {
 			b.Fatal(err)
 		}
 		plan, err := protocol.PlanResourceChange(b.Context(), &tfprotov6.PlanResourceChangeRequest{
-			TypeName: scheduledjob.TypeName, PriorState: nothing, ProposedNewState: config.Value(b), Config: config.Value(b),
+			TypeName: scheduledjob.TypeName, PriorState: nothing, ProposedNewState: config, Config: config,
 		})
 		if err != nil || len(plan.Diagnostics) > 0 {
 			b.Fatal(err, plan.Diagnostics)

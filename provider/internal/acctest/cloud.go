@@ -5,7 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
@@ -41,7 +40,7 @@ func Cloud(t *testing.T) *localcloud.Cloud {
 // Factories serve the provider in this process.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"idempotent": providerserver.NewProtocol6WithError(provider.New("dev")()),
+		"idempotent": func() (tfprotov6.ProviderServer, error) { return provider.Server("dev"), nil },
 	}
 }
 

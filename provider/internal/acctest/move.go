@@ -26,7 +26,7 @@ func (p Protocol) Update(t *testing.T, r Resource, config Object) (Resource, []*
 	t.Helper()
 	ctx := context.Background()
 	plan, err := p.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
-		TypeName: r.Type, PriorState: r.State, ProposedNewState: p.proposed(t, r, config), Config: config.Value(t), PriorPrivate: r.Private,
+		TypeName: r.Type, PriorState: r.State, ProposedNewState: p.Proposed(t, r.Type, r.State, config.Value(t)), Config: config.Value(t), PriorPrivate: r.Private,
 		PriorIdentity: r.Identity,
 	})
 	if err != nil {
@@ -67,15 +67,19 @@ func (p Protocol) schema(t *testing.T, typeName string) *tfprotov6.Schema {
 	return schemas.ResourceSchemas[typeName]
 }
 
-// proposed is the configuration with what it leaves to the provider as it was before, which the tool hands over as proposed state.
-func (p Protocol) proposed(t *testing.T, r Resource, config Object) *tfprotov6.DynamicValue {
+// Proposed is what a tool proposes for a configuration: what it leaves to the provider is as it was before.
+func (p Protocol) Proposed(t *testing.T, typeName string, before, config *tfprotov6.DynamicValue) *tfprotov6.DynamicValue {
 	t.Helper()
-	schema := p.schema(t, r.Type)
-	written, err := config.Value(t).Unmarshal(schema.ValueType())
+	schema := p.schema(t, typeName)
+	was, err := before.Unmarshal(schema.ValueType())
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := merge(t, schema.Block, p.Decode(t, r), written)
+	written, err := config.Unmarshal(schema.ValueType())
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := merge(t, schema.Block, was, written)
 	dynamic, err := tfprotov6.NewDynamicValue(schema.ValueType(), value)
 	if err != nil {
 		t.Fatal(err)

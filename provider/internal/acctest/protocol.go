@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider"
 )
@@ -18,11 +18,7 @@ type Protocol struct{ tfprotov6.ProviderServer }
 // NewProtocol is a provider that is not configured.
 func NewProtocol(t testing.TB) Protocol {
 	t.Helper()
-	server, err := providerserver.NewProtocol6WithError(provider.New("dev")())()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Protocol{server}
+	return Protocol{provider.Server("dev")}
 }
 
 // Object is a configuration as JSON would write it; what it leaves out is null.
@@ -36,6 +32,51 @@ func (o Object) Value(t testing.TB) *tfprotov6.DynamicValue {
 		t.Fatal(err)
 	}
 	return &tfprotov6.DynamicValue{JSON: text}
+}
+
+// Sent is the object as a tool sends it: a block that is not there is an empty list.
+func (p Protocol) Sent(t testing.TB, typeName string, config Object) *tfprotov6.DynamicValue {
+	t.Helper()
+	schemas, err := p.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := schemas.ResourceSchemas[typeName]
+	written, err := config.Value(t).Unmarshal(schema.ValueType())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := tfprotov6.NewDynamicValue(schema.ValueType(), withoutNullBlocks(t, schema.Block, written))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sent
+}
+
+func withoutNullBlocks(t testing.TB, block *tfprotov6.SchemaBlock, value tftypes.Value) tftypes.Value {
+	t.Helper()
+	var attributes map[string]tftypes.Value
+	if err := value.As(&attributes); err != nil {
+		t.Fatal(err)
+	}
+	for _, nested := range block.BlockTypes {
+		list := attributes[nested.TypeName]
+		if nested.Nesting != tfprotov6.SchemaNestedBlockNestingModeList || !list.IsKnown() {
+			continue
+		}
+		var blocks []tftypes.Value
+		if err := list.As(&blocks); err != nil {
+			t.Fatal(err)
+		}
+		for i := range blocks {
+			blocks[i] = withoutNullBlocks(t, nested.Block, blocks[i])
+		}
+		if blocks == nil {
+			blocks = []tftypes.Value{}
+		}
+		attributes[nested.TypeName] = tftypes.NewValue(list.Type(), blocks)
+	}
+	return tftypes.NewValue(value.Type(), attributes)
 }
 
 // ValidateResource is what the provider says of a resource's configuration.
