@@ -120,7 +120,8 @@ Unable to read job "nightly-report"
 Job not found. (NotFound).
 
 There is no job projects/acme-prod/locations/europe-west1/jobs/nightly-report. List those of the region: ` +
-		"`gcloud scheduler jobs list --project acme-prod --location europe-west1`."
+		"`gcloud scheduler jobs list --project acme-prod --location europe-west1`. If this configuration is to make it, give the data source a " +
+		"depends_on: all of the job's names are known before it is there, so that Terraform sees no reason to wait."
 	for title, tested := range map[string]struct {
 		config  acctest.Object
 		prepare func(*localcloud.Cloud)

@@ -94,8 +94,9 @@ func operation(name jobs.Name) explain.Operation {
 	return explain.Operation{
 		Verb: "read", Noun: "job", Name: name.Job,
 		Remedies: map[codes.Code]string{
-			codes.NotFound: fmt.Sprintf("There is no job %s. List those of the region: `gcloud scheduler jobs list --project %s --location %s`.",
-				name, name.Project, name.Region),
+			codes.NotFound: fmt.Sprintf("There is no job %s. List those of the region: `gcloud scheduler jobs list --project %s --location %s`. If "+
+				"this configuration is to make it, give the data source a depends_on: all of the job's names are known before it is there, so "+
+				"that Terraform sees no reason to wait.", name, name.Project, name.Region),
 			codes.PermissionDenied: fmt.Sprintf("Grant the caller roles/cloudscheduler.viewer on project %s, and check that Cloud Scheduler is "+
 				"offered in region %s (`gcloud scheduler locations list`).", name.Project, name.Region),
 		},
