@@ -3,12 +3,14 @@ package provider_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/acctest"
@@ -44,6 +46,48 @@ func TestExampleQuickstartIsPlanned(t *testing.T) {
 			PlanOnly: true, ExpectNonEmptyPlan: true,
 		}},
 	})
+}
+
+func TestExampleWorkflowsIsApplied(t *testing.T) {
+	t.Parallel()
+	cloud := acctest.Cloud(t)
+	variables := config.Variables{
+		"project":                         config.StringVariable(acctest.Project),
+		"region":                          config.StringVariable(acctest.Region),
+		"forwarder_uri":                   config.StringVariable("https://forwarder-abc123-ew.a.run.app/"),
+		"service_account_email":           config.StringVariable("scheduler@acme-prod.iam.gserviceaccount.com"),
+		"cloud_scheduler_custom_endpoint": config.StringVariable(cloud.URL() + "/v1/"),
+		"firestore_custom_endpoint":       config.StringVariable(cloud.URL() + "/v1/"),
+	}
+	step := resource.TestStep{
+		ProtoV6ProviderFactories: acctest.Factories(), ConfigDirectory: config.StaticDirectory("../examples/workflows"), ConfigVariables: variables,
+	}
+	again := step
+	again.ConfigPlanChecks = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	resource.UnitTest(t, resource.TestCase{Steps: []resource.TestStep{step, again}})
+}
+
+// A configuration that nobody plans is one that may not work.
+func TestEveryExampleIsPlannedBySomeTest(t *testing.T) {
+	t.Parallel()
+	planned := []string{
+		"quickstart/", "workflows/", // the tests above
+		"modules/",                                               // applied with a stand-in for hashicorp/google
+		"provider/", "resources/", "data-sources/", "functions/", // the test below
+	}
+	err := filepath.WalkDir("../examples", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".tf" {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(path), "../examples/")
+		if !slices.ContainsFunc(planned, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			t.Errorf("no test plans examples/%s", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestExampleOfEachObjectIsPlanned(t *testing.T) {

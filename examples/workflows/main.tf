@@ -8,6 +8,17 @@ terraform {
   }
 }
 
+variable "project" {
+  description = "The project of the job"
+  type        = string
+}
+
+variable "region" {
+  description = "The region of the job"
+  type        = string
+  default     = "europe-west1"
+}
+
 variable "forwarder_uri" {
   description = "URL of the deployed forwarder"
   type        = string
@@ -16,6 +27,25 @@ variable "forwarder_uri" {
 variable "service_account_email" {
   description = "The account that the job calls as; it needs roles/run.invoker on the forwarder"
   type        = string
+}
+
+variable "cloud_scheduler_custom_endpoint" {
+  description = "Another server in place of Cloud Scheduler's, such as a local cloud"
+  type        = string
+  default     = null
+}
+
+variable "firestore_custom_endpoint" {
+  description = "Another server in place of Firestore's, such as a local cloud"
+  type        = string
+  default     = null
+}
+
+provider "idempotent" {
+  project                         = var.project
+  region                          = var.region
+  cloud_scheduler_custom_endpoint = var.cloud_scheduler_custom_endpoint
+  firestore_custom_endpoint       = var.firestore_custom_endpoint
 }
 
 resource "idempotent_scheduled_job" "nightly_report" {
