@@ -93,6 +93,16 @@ func TestKeyNameHidesAndSeparatesItsParts(t *testing.T) {
 	}
 }
 
+func TestWebhookNameSeparatesItsParts(t *testing.T) {
+	t.Parallel()
+	if name := run.WebhookName("acme", "msg_1"); name != "webhooks/"+run.ID("acme")+"/"+run.ID("msg_1") {
+		t.Errorf("WebhookName = %q", name)
+	}
+	if run.WebhookName("a/b", "c") == run.WebhookName("a", "b/c") {
+		t.Error("a separator inside a part moves text from one part to the other")
+	}
+}
+
 func TestContextCarriesTheRun(t *testing.T) {
 	t.Parallel()
 	if r, ok := run.FromContext(t.Context()); ok {

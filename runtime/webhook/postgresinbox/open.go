@@ -159,13 +159,13 @@ const event = "r.id, r.run, r.source, r.webhook_id, r.payload, r.content_type, r
 func statements(table string) texts {
 	return texts{
 		ddl: ddl(table),
-		// A row that was there keeps all but the count; it is returned either way, and the attempt id tells whose it is.
+		// Returns the row unless it was there with the same body, which writes nothing. The attempt id tells whose it is.
 		accept: fmt.Sprintf(`INSERT INTO %q AS r (id, status, attempt_id, attempt, counted, rev, written_at, lease, lease_expires, run, fingerprint,
   source, webhook_id, payload, content_type, received_at)
 VALUES ($1::text, $2::text, $3::text, $4::integer, $5::integer, $6::bigint, clock_timestamp(), interval '0', clock_timestamp(), $7::text, $8::text,
   $9::text, $10::text, $11::bytea, $12::text, clock_timestamp())
-ON CONFLICT (id) DO UPDATE SET conflicts = r.conflicts + (r.fingerprint <> excluded.fingerprint)::integer
-RETURNING r.attempt_id, r.fingerprint`, table),
+ON CONFLICT (id) DO UPDATE SET conflicts = r.conflicts + 1 WHERE r.fingerprint <> excluded.fingerprint
+RETURNING r.attempt_id`, table),
 		// Rows that another worker is taking are passed over. The claim writes the due time anew.
 		due: fmt.Sprintf(`WITH due AS (SELECT id, lease_expires FROM %[1]q
   WHERE status IN ('released', 'in_progress') AND lease_expires <= statement_timestamp()

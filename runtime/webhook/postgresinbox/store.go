@@ -30,13 +30,17 @@ func (s *Store) Accept(ctx context.Context, e webhook.Entry) (webhook.Receipt, e
 		return webhook.Receipt{}, err
 	}
 	r := e.Record()
-	var attemptID, fingerprint string
+	var attemptID string
 	err := s.pool.QueryRow(ctx, s.sql.accept, exec, e.ID, string(r.Status), r.AttemptID, r.Attempt, r.Counted, r.Rev, r.Run, r.Fingerprint,
-		e.Source, e.WebhookID, notNull(e.Payload), e.ContentType).Scan(&attemptID, &fingerprint)
+		e.Source, e.WebhookID, notNull(e.Payload), e.ContentType).Scan(&attemptID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return webhook.Receipt{Duplicate: true}, nil
+	}
 	if err != nil {
 		return webhook.Receipt{}, fmt.Errorf("store event in postgres: %w", classify(err))
 	}
-	return webhook.Receipt{Duplicate: attemptID != r.AttemptID, Differs: fingerprint != e.Fingerprint}, nil
+	other := attemptID != r.AttemptID
+	return webhook.Receipt{Duplicate: other, Differs: other}, nil
 }
 
 // notNull is an empty payload for none.

@@ -189,12 +189,12 @@ ALTER TABLE "{table}" ADD COLUMN webhook_id TEXT NOT NULL DEFAULT '';
 `, "{table}", table),
 		index: strings.ReplaceAll(`CREATE INDEX IF NOT EXISTS "{table}_due" ON "{table}" (lease_expires) WHERE status IN ('released', 'in_progress');
 `, "{table}", table),
-		// A row that was there keeps all but the count; it is returned either way, and the attempt id tells whose it is.
+		// Returns the row unless it was there with the same body, which writes nothing. The attempt id tells whose it is.
 		accept: fmt.Sprintf(`INSERT INTO %q (id, status, attempt_id, attempt, counted, rev, written_at, lease, lease_expires, run, fingerprint,
   source, webhook_id, payload, content_type, received_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, %[2]s, 0, %[2]s, ?7, ?8, ?9, ?10, ?11, ?12, %[2]s)
-ON CONFLICT (id) DO UPDATE SET conflicts = conflicts + (fingerprint <> excluded.fingerprint)
-RETURNING attempt_id, fingerprint`, table, clock),
+ON CONFLICT (id) DO UPDATE SET conflicts = conflicts + 1 WHERE fingerprint <> excluded.fingerprint
+RETURNING attempt_id`, table, clock),
 		due: fmt.Sprintf(`SELECT %s FROM %q WHERE %s ORDER BY lease_expires LIMIT ?1`, event, table, isDue),
 		hold: fmt.Sprintf(`UPDATE %q SET lease_expires = strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', ?2)
 WHERE id IN (SELECT value FROM json_each(?1)) AND %s RETURNING id`, table, isDue),

@@ -39,13 +39,19 @@ func (s *Store) Accept(ctx context.Context, e webhook.Entry) (webhook.Receipt, e
 		return webhook.Receipt{}, err
 	}
 	defer unlock()
-	var attemptID, fingerprint string
-	err = each(ctx, s.db, func(rows *sql.Rows) error { return rows.Scan(&attemptID, &fingerprint) }, s.sql.accept, e.ID, string(r.Status),
+	receipt := webhook.Receipt{Duplicate: true}
+	err = each(ctx, s.db, func(rows *sql.Rows) error {
+		var attemptID string
+		err := rows.Scan(&attemptID)
+		receipt.Duplicate = attemptID != r.AttemptID
+		receipt.Differs = receipt.Duplicate
+		return err
+	}, s.sql.accept, e.ID, string(r.Status),
 		r.AttemptID, r.Attempt, r.Counted, r.Rev, r.Run, r.Fingerprint, e.Source, e.WebhookID, payload, e.ContentType)
 	if err != nil {
 		return webhook.Receipt{}, fmt.Errorf("store event in sqlite: %w", err)
 	}
-	return webhook.Receipt{Duplicate: attemptID != r.AttemptID, Differs: fingerprint != e.Fingerprint}, nil
+	return receipt, nil
 }
 
 // Due finds events that are due, and moves the due time of those that are due still: an idle worker only reads.
