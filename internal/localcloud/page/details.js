@@ -27,7 +27,8 @@ export function hide() {
 export async function refresh(focus = false) {
   const id = shown;
   if (!id) return;
-  const answer = await fetch(`/local/deliveries/${id}`);
+  const answer = await fetch(`/local/deliveries/${id}`).catch(() => undefined);
+  if (!answer) return; // the head of the page says that the cloud is gone
   const d = await answer.json();
   if (shown !== id) return;
   const panel = byId("details");
