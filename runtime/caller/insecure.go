@@ -14,9 +14,9 @@ type InsecureConfig struct {
 	Getenv func(string) string
 }
 
-// Insecure returns a checker that checks no token. Its callers are never Verified, so what the requests say about policy does not
-// count. Without AllowAnyPeer a request that a proxy on this machine passes on for somebody else is refused too, and on Cloud Run
-// and App Engine, where all requests come that way, it is an error.
+// Insecure returns a checker that checks no token. Its callers are never Verified, so what the headers say about policy, project and
+// region does not count: set the handler's own. Without AllowAnyPeer a request that a proxy on this machine passes on for somebody
+// else is refused too, and on Cloud Run and App Engine, where all requests come that way, it is an error.
 func Insecure(cfg InsecureConfig) (Checker, error) {
 	if cfg.Getenv == nil {
 		cfg.Getenv = os.Getenv

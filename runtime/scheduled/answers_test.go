@@ -176,7 +176,7 @@ func TestNothingRunsWhenTheStoreIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, nil)
 		f.store.Before(func(context.Context, memclaim.Verb, string) error { return errWork })
-		stranger := newFixture(t, func(c *scheduled.Config) { c.Store, c.Caller = f.store, checkerFunc(unverified) })
+		stranger := newFixture(t, func(c *scheduled.Config) { c.Store, c.Caller, c.Project, c.Region = f.store, checkerFunc(unverified), project, region })
 		for _, at := range []time.Time{due(), due().Add(time.Hour)} {
 			got := f.want(t, deliver(at), 500, "")
 			if !strings.HasPrefix(got.detail, "the store could not be asked, nothing was run: ") || !strings.Contains(got.detail, errWork.Error()) {

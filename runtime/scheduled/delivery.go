@@ -68,6 +68,9 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time
 	}
 	d := &delivery{request: r, arrived: arrived, caller: c}
 	found := readHeaders(r.Header)
+	if !c.Verified { // what Terraform injects is the word of whoever calls
+		found.project, found.region, found.policy = nil, nil, nil
+	}
 	if err := found.readScheduler(); err != nil {
 		return d, err
 	}
@@ -104,10 +107,10 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time
 	return d, err
 }
 
-// agree settles the terms. The header counts only from a verified caller.
+// agree settles the terms: those of the policy header, or the handler's own.
 func (d *delivery) agree(h *Handler, policy []string) error {
 	d.terms = h.own
-	if d.caller.Verified && len(policy) > 0 {
+	if len(policy) > 0 {
 		header, err := one(run.HeaderPolicy, policy)
 		if err != nil {
 			return err
@@ -123,9 +126,9 @@ func (d *delivery) agree(h *Handler, policy []string) error {
 	named := d.terms.Scope == "" && d.terms.Format != run.FormatSample
 	switch {
 	case named && d.run.Project == "":
-		return projectPlace().missing()
+		return projectPlace().missing(d.caller)
 	case named && d.run.Region == "":
-		return regionPlace().missing()
+		return regionPlace().missing(d.caller)
 	case d.run.ScheduleTime.IsZero() && !h.cfg.RunWithoutScheduleTime:
 		return bad("header "+run.HeaderScheduleTime+" is missing, so that the run cannot be told from others",
 			"use a unix-cron schedule and do not force the run, or let the handler run without a schedule time, unguarded")

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/scheduled"
@@ -148,7 +149,7 @@ func TestProjectAndRegionComeFromHeaderPathQueryOrSetting(t *testing.T) {
 	t.Parallel()
 	own := func(c *scheduled.Config) {
 		c.Project, c.Region = "acme-own", "us-central1"
-		c.Caller = checkerFunc(unverified)
+		c.Caller = checkerFunc(func(*http.Request) (caller.Caller, error) { return caller.Caller{Verified: true}, nil })
 	}
 	for _, test := range []struct {
 		name, url       string
@@ -219,6 +220,20 @@ func TestPolicyCountsOnlyFromVerifiedCallers(t *testing.T) {
 		if got.status != 200 || !strings.HasPrefix(got.run, "scopes/own/") {
 			t.Errorf("%s: got %+v; want the handler's own policy", header, got)
 		}
+	}
+}
+
+// TestProjectAndRegionHeadersCountOnlyFromVerifiedCallers: they are what Terraform injects, like the policy.
+func TestProjectAndRegionHeadersCountOnlyFromVerifiedCallers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *scheduled.Config) { c.Caller, c.Project, c.Region = checkerFunc(unverified), "acme-own", "us-central1" })
+	if got := f.want(t, deliver(due()), 200, claim.OutcomeExecuted); !strings.HasPrefix(got.run, "projects/acme-own/locations/us-central1/") {
+		t.Errorf("the run is %s", got.run)
+	}
+	f = newFixture(t, func(c *scheduled.Config) { c.Caller = checkerFunc(unverified) })
+	got := f.send(t, deliver(due()))
+	if got.status != 400 || !strings.Contains(got.mend, run.EnvProject) || !strings.Contains(got.mend, "from callers that are not verified") {
+		t.Errorf("without a setting: %+v", got)
 	}
 }
 

@@ -90,9 +90,13 @@ func (p place) inPath(path string) (string, bool) {
 }
 
 // missing is the refusal of a delivery whose run cannot be named without this place.
-func (p place) missing() error {
-	return bad("the "+p.part+" of the job is not known",
-		fmt.Sprintf("send the header %s, as the provider does, a query parameter %s, or set %s", p.header, p.part, p.env))
+func (p place) missing(c caller.Caller) error {
+	mend := fmt.Sprintf("send the header %s, as the provider does, a query parameter %s, or set %s", p.header, p.part, p.env)
+	if !c.Verified {
+		mend = fmt.Sprintf("set %s or send a query parameter %s: the header %s does not count from callers that are not verified", p.env, p.part,
+			p.header)
+	}
+	return bad("the "+p.part+" of the job is not known", mend)
 }
 
 // checkProject refuses a project that is not the verified caller's own. An address that names no project was in the list of callers.

@@ -105,6 +105,11 @@ type fleet struct {
 	dies   func() bool // nil: never
 }
 
+// known verifies every caller.
+type known struct{}
+
+func (known) Check(*http.Request) (caller.Caller, error) { return caller.Caller{Verified: true}, nil }
+
 // handler is one process.
 func (f *fleet) handler() http.Handler {
 	process := f.store.Process()
@@ -116,10 +121,8 @@ func (f *fleet) handler() http.Handler {
 	}
 	works, err := forward.Jobs(map[string]forward.Job{"report": job})
 	check(f.t, err)
-	insecure, err := caller.Insecure(caller.InsecureConfig{Getenv: func(string) string { return "" }})
-	check(f.t, err)
 	handler, err := scheduled.NewHandler(scheduled.Config{
-		Jobs: works, Store: process, Caller: insecure, Policy: f.policy, Logger: slog.New(slog.DiscardHandler),
+		Jobs: works, Store: process, Caller: known{}, Policy: f.policy, Logger: slog.New(slog.DiscardHandler),
 	})
 	check(f.t, err)
 	return handler
