@@ -49,7 +49,7 @@ func (s *Server) ValidateResourceConfig(
 			return &tfprotov6.ValidateResourceConfigResponse{}, nil
 		}
 	}
-	return s.Framework.ValidateResourceConfig(ctx, req) //nolint:wrapcheck // an interceptor adds nothing
+	return s.Framework.ValidateResourceConfig(ctx, req)
 }
 
 // PlanResourceChange plans what is new and what stays as it is, and has the framework plan all else.
@@ -62,7 +62,7 @@ func (s *Server) PlanResourceChange(
 			return resp, err
 		}
 	}
-	return s.Framework.PlanResourceChange(ctx, req) //nolint:wrapcheck // an interceptor adds nothing
+	return s.Framework.PlanResourceChange(ctx, req)
 }
 
 // plan is nil when the framework has to plan.
