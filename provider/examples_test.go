@@ -71,7 +71,7 @@ func TestExampleWorkflowsIsApplied(t *testing.T) {
 func TestEveryExampleIsPlannedBySomeTest(t *testing.T) {
 	t.Parallel()
 	planned := []string{
-		"quickstart/", "workflows/", // the tests above
+		"quickstart/", "workflows/", "webhook/", "api/", // the tests above, and those of services
 		"modules/",                                               // applied with a stand-in for hashicorp/google
 		"provider/", "resources/", "data-sources/", "functions/", // the test below
 	}
