@@ -64,7 +64,7 @@ type planChange struct {
 
 // readPlanned reads the handlers out of a plan or state; name chooses one, "" all of them.
 func readPlanned(path, name string) ([]plannedHandler, error) {
-	content, err := os.ReadFile(path) //nolint:gosec // the user names the file
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the plan: %w", err)
 	}

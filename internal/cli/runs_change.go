@@ -82,7 +82,7 @@ func (c change) apply(ctx context.Context, store claim.Store, arg string) (claim
 		}
 		if found.AttemptID == c.attemptID && found.Status == c.to {
 			if failed != nil { // the write whose reply was lost
-				return found, c.said(found), nil
+				return found, c.said(found), nil //nolint:nilerr // the earlier errors are of writes whose reply was lost
 			}
 			return found, fmt.Sprintf("the run was %s already", c.to), nil
 		}
@@ -93,7 +93,7 @@ func (c change) apply(ctx context.Context, store claim.Store, arg string) (claim
 		written, ok, err := store.Swap(ctx, found.ID, found.Version, next)
 		if err == nil && ok {
 			written.ID, written.Record = found.ID, next
-			return written, c.said(written), nil //nolint:nilerr // earlier tries' errors were mended by this one
+			return written, c.said(written), nil
 		}
 		failed = errors.Join(failed, err)
 	}

@@ -200,5 +200,5 @@ func refuse(w http.ResponseWriter, status int, reason string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(reason)+1))
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, reason+"\n") // a sender that is gone reads nothing
+	_, _ = io.WriteString(w, reason+"\n") //nolint:gosec // plain text; a sender that is gone reads nothing
 }

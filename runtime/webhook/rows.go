@@ -11,6 +11,7 @@ import (
 // rows is the inbox as a worker's claimer sees it: claims on rows that are there already, with the rules that are the inbox's own.
 type rows struct {
 	Inbox
+
 	w *Worker
 }
 
@@ -46,7 +47,7 @@ func (r rows) Swap(ctx context.Context, id string, old claim.Version, rec claim.
 	if rec.Status != claim.StatusCompleted {
 		rec.ExpireAt = time.Time{}
 	}
-	switch rec.Status {
+	switch rec.Status { //nolint:exhaustive // the rest is as the claimer wrote it
 	case claim.StatusReleased:
 		rec.LeaseExpires = r.w.storeTime().Add(r.w.backoff(rec))
 	case claim.StatusFailed, claim.StatusUnknown:

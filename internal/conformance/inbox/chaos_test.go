@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -66,6 +67,7 @@ func (m *mortal) Get(ctx context.Context, id string) (claim.Snapshot, error) {
 func (m *mortal) Swap(ctx context.Context, id string, old claim.Version, r claim.Record) (claim.Snapshot, bool, error) {
 	type swapped struct {
 		claim.Snapshot
+
 		ok bool
 	}
 	got, err := reached(m, func() (swapped, error) {
@@ -89,7 +91,7 @@ const chaosLease = 2 * time.Second
 func (s suite) process(t *testing.T, work webhook.Work) *process {
 	t.Helper()
 	p := &process{inbox: &mortal{Inbox: s.open(t)}, ended: make(chan struct{})}
-	s.subject.open = func(*testing.T) webhook.Inbox { return p.inbox }
+	s.open = func(*testing.T) webhook.Inbox { return p.inbox }
 	w := s.worker(t, work, func(cfg *webhook.WorkerConfig) {
 		cfg.Lease, cfg.Renew, cfg.MaxAttempts, cfg.Concurrency, cfg.Grace = chaosLease, true, -1, 3, 100*time.Millisecond
 		cfg.ClaimOptions = []claim.Option{claim.WithLogger(slog.New(slog.DiscardHandler))}
@@ -164,7 +166,7 @@ func chaos(t *testing.T, s suite) {
 			events = append(events, change{Entity: name, Timestamp: noon.Add(time.Duration(n) * time.Second), State: fmt.Sprint(name, " state ", n)}.entry(fmt.Sprint("state_", entity, "_", n)))
 		}
 		for n := range parts {
-			events = append(events, change{Entity: name, Part: fmt.Sprint(n), State: fmt.Sprint(name, " part ", n)}.entry(fmt.Sprint("part_", entity, "_", n)))
+			events = append(events, change{Entity: name, Part: strconv.Itoa(n), State: fmt.Sprint(name, " part ", n)}.entry(fmt.Sprint("part_", entity, "_", n)))
 		}
 	}
 

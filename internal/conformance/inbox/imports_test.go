@@ -16,7 +16,7 @@ func TestTheReceiverStandsOnTheStandardLibraryAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dep := range strings.Fields(string(out)) {
+	for dep := range strings.FieldsSeq(string(out)) {
 		if host, _, _ := strings.Cut(dep, "/"); strings.Contains(host, ".") && !strings.HasPrefix(dep, module) {
 			t.Errorf("it pulls %s", dep)
 		}

@@ -17,10 +17,10 @@ import (
 )
 
 // postgresInbox is an inbox over a pool of the test's own.
-func postgresInbox(t *testing.T) (s *postgresinbox.Store, pool *pgxpool.Pool, url, table string) {
+func postgresInbox(t *testing.T) (s *postgresinbox.Store, pool *pgxpool.Pool, table string) {
 	t.Helper()
-	url, table = engines.Postgres(t), tableName()
-	pool, err := pgxpool.New(t.Context(), url)
+	table = tableName()
+	pool, err := pgxpool.New(t.Context(), engines.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func postgresInbox(t *testing.T) (s *postgresinbox.Store, pool *pgxpool.Pool, ur
 	if err := s.Init(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return s, pool, url, table
+	return s, pool, table
 }
 
 func TestPostgresPassesOverEventsThatAnotherIsTaking(t *testing.T) {
 	t.Parallel()
-	s, pool, _, table := postgresInbox(t)
+	s, pool, table := postgresInbox(t)
 	first, second := entry("msg_1", `{}`), entry("msg_2", `{}`)
 	for _, e := range []webhook.Entry{first, second} {
 		if _, err := s.Accept(t.Context(), e); err != nil {
@@ -59,7 +59,7 @@ func TestPostgresPassesOverEventsThatAnotherIsTaking(t *testing.T) {
 
 func TestPostgresFindsDueEventsByTheIndex(t *testing.T) {
 	t.Parallel()
-	_, pool, _, table := postgresInbox(t)
+	_, pool, table := postgresInbox(t)
 	// Many that are done, many that wait, few that are due.
 	if _, err := pool.Exec(t.Context(), "INSERT INTO "+table+` (id, status, attempt_id, attempt, counted, rev, written_at, lease, lease_expires)
 SELECT n, CASE WHEN n % 2 = 0 THEN 'completed' ELSE 'released' END, '', 1, 1, 1, now(), interval '0',
@@ -82,7 +82,7 @@ ORDER BY lease_expires LIMIT 8 FOR UPDATE SKIP LOCKED`)
 
 func TestPostgresGuardsCodeOverDatabaseSQL(t *testing.T) {
 	t.Parallel()
-	s, pool, _, _ := postgresInbox(t)
+	s, pool, _ := postgresInbox(t)
 	effects := tableName()
 	if _, err := pool.Exec(t.Context(), "CREATE TABLE "+effects+" (id text)"); err != nil {
 		t.Fatal(err)

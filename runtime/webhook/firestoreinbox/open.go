@@ -58,9 +58,7 @@ func parse(raw string) (location, error) {
 	scheme, rest, _ := strings.Cut(raw, slashes)
 	parts := strings.Split(rest, "/")
 
-	for _, missing := range []string{firestore.DefaultDatabaseID, webhook.DefaultTable}[min(len(parts)-1, 2):] {
-		parts = append(parts, missing)
-	}
+	parts = append(parts, []string{firestore.DefaultDatabaseID, webhook.DefaultTable}[min(len(parts)-1, 2):]...)
 
 	full := raw
 	if rest != "" {

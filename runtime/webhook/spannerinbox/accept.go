@@ -153,7 +153,7 @@ func (s *Store) transact(ctx context.Context, body func(context.Context, *spanne
 			return err
 		}
 
-		pause := time.NewTimer(rand.N(firstPause << try))
+		pause := time.NewTimer(rand.N(firstPause << try)) //nolint:gosec // chance, no secret
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

@@ -139,15 +139,16 @@ WHERE status IN ('released', 'in_progress') AND lease_expires <= 'x' ORDER BY le
 		t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }()
-	plan := ""
+	var found []string
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
 		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
 			t.Fatal(err)
 		}
-		plan += detail + "\n"
+		found = append(found, detail)
 	}
+	plan := strings.Join(found, "\n")
 	if err := rows.Err(); err != nil || !strings.Contains(plan, "webhook_inbox_due") || strings.Contains(plan, "TEMP B-TREE") {
 		t.Errorf("%v, plan:\n%s", err, plan)
 	}
