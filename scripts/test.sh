@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test: the packages whose goroutines matter under the race detector, the claim protocol over the stores of one process too, then
-# all others. The last line lists the engines that were not found; with IDEMPOTENT_TEST_REQUIRE=all, or a comma list of engines, one that is named and missing fails.
+# all others. The last line lists the engines that were not found; with IDEMPOTENT_TEST_REQUIRE=all, or a comma list of engines, one
+# that is named and missing fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : >"$IDEMPOTENT_TEST_SKIPPED"
