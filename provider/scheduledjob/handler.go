@@ -51,6 +51,12 @@ func (m model) checkHandler(diags *diag.Diagnostics) {
 	if m.handlerUnknown(block) {
 		return
 	}
+	if kind := block.Kind.ValueString(); slices.Contains(generator.Kinds(), kind) && !generator.Schedules(kind) {
+		m.refuseHandler(&generator.SpecError{
+			Field: "kind", Value: kind, Reason: "it is called by others than jobs: describe it by an idempotent_handler of its own",
+		}, diags)
+		return
+	}
 	if _, err := generator.Plan(m.generatorSpec(block)); err != nil {
 		m.refuseHandler(err, diags)
 	}

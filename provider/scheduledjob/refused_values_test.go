@@ -250,3 +250,17 @@ func settable(prefix string, attributes map[string]schema.Attribute, blocks map[
 	slices.Sort(paths)
 	return paths
 }
+
+func TestAServiceThatOthersCallIsNoHandlerOfAJob(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"webhook", "api"} {
+		refused := refusal{handler: object{"kind": kind}}
+		found := acctest.NewProtocol(t).ValidateResource(t, scheduledjob.TypeName, refused.config())
+		want := `AttributeName("handler").ElementKeyInt(0).AttributeName("kind")
+handler.kind of job "nightly-report": the handler cannot be generated
+kind "` + kind + `": it is called by others than jobs: describe it by an idempotent_handler of its own.`
+		if len(found) != 1 || acctest.Text(found[0]) != want {
+			t.Errorf("%s: got %v", kind, found)
+		}
+	}
+}
