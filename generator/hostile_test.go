@@ -73,6 +73,47 @@ func TestNoTextOfASpecBecomesCode(t *testing.T) {
 	}
 }
 
+// The same holds for what only services have.
+func TestNoTextOfAServiceBecomesCode(t *testing.T) {
+	t.Parallel()
+	want := map[string][]string{
+		"webhook": {"Configurer", "NewService", "OpenStore", "Serve", "Service", "Source", "Works", "_", "newDrain", "newReceiver", "newWorker", "senderKeys", "workOf"},
+		"api":     {"Configurer", "Handler", "NewHandler", "OpenStore", "Operations", "Serve", "Shutdown", "TenantHeader", "_", "tenant"},
+	}
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]string{"webhook", "api"}).Draw(t, "kind")
+		d := texts{t, rapid.SampledFrom([]string{"source", "event", "secret", "header", "code", "member", "none"}).Draw(t, "hostile field")}
+		spec := generator.Spec{Name: "service", Kind: kind, Store: "sqlite"}
+		if kind == "webhook" {
+			spec.Webhook = &generator.Webhook{
+				Source: d.draw("source", "[a-z]{1,8}"), Events: []string{"e" + d.draw("event", `\.[a-z]{1,8}`)}, Secrets: []string{"S" + d.draw("secret", "[A-Z]{1,8}")},
+			}
+		} else {
+			spec.API = &generator.API{
+				TenantHeader: "X" + d.draw("header", "[a-z]{1,8}"), Codes: map[string]string{"reused": "E" + d.draw("code", "[0-9]{1,5}")},
+				CodeMember: d.draw("member", "[a-z]{3,8}z"),
+			}
+		}
+		files, err := generator.Plan(spec)
+		if err != nil {
+			return
+		}
+		accepted++
+		for _, f := range files {
+			if strings.HasSuffix(f.Path, ".go") {
+				got := declared(t, f)
+				if f.Path == "handler_gen.go" && !slices.Equal(got, want[kind]) {
+					t.Fatalf("%+v: declares %v, want %v", spec, got, want[kind])
+				}
+			}
+		}
+	})
+	if accepted == 0 {
+		t.Error("no drawn spec was accepted: nothing was tried")
+	}
+}
+
 // declared returns the names that a Go file declares, sorted, without those it imports.
 func declared(t *rapid.T, f generator.File) []string {
 	t.Helper()

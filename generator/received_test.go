@@ -104,7 +104,7 @@ func TestAPIsAreJudged(t *testing.T) {
 		}},
 		"such a store, accepted": {func(s *generator.Spec) { s.Store, s.API.AcceptFailoverLoss = "redis", true }, nil},
 		"a window":               {func(s *generator.Spec) { s.API.Window = -time.Hour }, []string{`api.window "-1h0m0s": it must be a positive duration of 8784h0m0s at most`}},
-		"no name of a header":    {func(s *generator.Spec) { s.API.TenantHeader = "X Tenant" }, []string{`api.tenant_header "X Tenant": it must be the name of an HTTP header`}},
+		"no name of a header":    {func(s *generator.Spec) { s.API.TenantHeader = "X Tenant" }, []string{`api.tenant_header "X Tenant": it must match [A-Za-z0-9_-]{1,100}`}},
 		"the key's own header": {func(s *generator.Spec) { s.API.TenantHeader = "idempotency-key" }, []string{
 			`api.tenant_header "idempotency-key": it carries the key, not the tenant`,
 		}},
