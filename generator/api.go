@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (a API) check() []*SpecError {
 	for _, name := range slices.Sorted(maps.Keys(a.Statuses)) {
 		refuse(unknownCase(name), "statuses."+name, "", noSuchCase())
 		status := a.Statuses[name]
-		refuse(status < 400 || status > 599, "statuses."+name, fmt.Sprint(status), "it must be an error's, from 400 to 599")
+		refuse(status < 400 || status > 599, "statuses."+name, strconv.Itoa(status), "it must be an error's, from 400 to 599")
 	}
 	return errs
 }

@@ -43,7 +43,7 @@ func Stores() []Store {
 		},
 		{
 			Name: "postgres", Aliases: []string{"postgresql"}, Title: "PostgreSQL", Package: "postgresclaim", Inbox: "postgresinbox",
-			Example: "postgres://my-user@my-host:5432/my-database", Password: "PGPASSWORD", Prepared: true, Transaction: true, //nolint:gosec // the name of a variable
+			Example: "postgres://my-user@my-host:5432/my-database", Password: "PGPASSWORD", Prepared: true, Transaction: true,
 		},
 		{
 			Name: "redis", Aliases: []string{"rediss"}, Title: "Redis", Package: "redisclaim",

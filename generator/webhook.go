@@ -34,7 +34,7 @@ type Webhook struct {
 }
 
 // DefaultSecret is the environment variable of the sender's key when a spec names none.
-const DefaultSecret = "WEBHOOK_SECRET" //nolint:gosec // the name of a variable
+const DefaultSecret = "WEBHOOK_SECRET"
 
 // receiving is a webhook as templates see it.
 type receiving struct {

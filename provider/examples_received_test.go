@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/config"
@@ -29,9 +30,7 @@ func TestExamplesOfServicesAreApplied(t *testing.T) {
 				"cloud_scheduler_custom_endpoint": config.StringVariable(cloud.URL() + "/v1/"),
 				"firestore_custom_endpoint":       config.StringVariable(cloud.URL() + "/v1/"),
 			}
-			for name, value := range more {
-				variables[name] = value
-			}
+			maps.Copy(variables, more)
 			step := resource.TestStep{
 				ProtoV6ProviderFactories: acctest.Factories(), ConfigDirectory: config.StaticDirectory("../examples/" + name), ConfigVariables: variables,
 			}

@@ -30,6 +30,7 @@ type step struct {
 // standIn is Workflows as far as workflow.yaml needs it: it starts executions, lists them, and runs their one HTTP step.
 type standIn struct {
 	executionspb.UnimplementedExecutionsServer
+
 	step step
 
 	mu      sync.Mutex
@@ -138,7 +139,7 @@ func evaluate(text string, args any) string {
 	if !ok {
 		return text
 	}
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		fields, _ := args.(map[string]any)
 		args = fields[name]
 	}

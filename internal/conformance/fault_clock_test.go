@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +26,7 @@ func TestAWrongClockOfOneClientChangesNothing(t *testing.T) {
 
 			for clock, wrong := range map[string]time.Duration{"ahead": 10 * time.Minute, "behind": -10 * time.Minute} {
 				now := func() time.Time { return time.Now().Add(wrong) }
-				c := claim.New(store, claim.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), claim.WithClock(now),
+				c := claim.New(store, claim.WithLogger(slog.New(slog.DiscardHandler)), claim.WithClock(now),
 					claim.WithStoreTimeout(10*time.Second))
 
 				testWrongClockLeases(t, clock, store, c)
@@ -59,9 +58,9 @@ func testWrongClockLeases(t *testing.T, clock string, store claim.Store, c *clai
 	}
 
 	dead := proposal(time.Minute)
-	abandon(t, store, dead, time.Millisecond)
+	abandon(t, store, dead)
 
-	if got := c.Do(t.Context(), dead, func(ctx context.Context) error { return claim.Check(ctx) }); got.Outcome != claim.OutcomeExecuted || got.Attempt != 2 {
+	if got := c.Do(t.Context(), dead, claim.Check); got.Outcome != claim.OutcomeExecuted || got.Attempt != 2 {
 		t.Errorf("%s: a lapsed lease: %s by attempt %d (%v)", clock, got.Outcome, got.Attempt, got.Err)
 	}
 

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -109,7 +108,7 @@ func testFault(t *testing.T, store claim.Store, c faultCase, fault conformance.F
 
 	p := proposal(time.Minute)
 	if c.dead {
-		abandon(t, store, p, time.Millisecond)
+		abandon(t, store, p)
 	}
 
 	faulty := conformance.NewFaulty(store, 50*time.Millisecond, once(fault, c.write))
@@ -173,7 +172,7 @@ func TestAClaimThatIsNeverAnsweredIsReleased(t *testing.T) {
 
 			store := start(t).open(t)
 			faulty := conformance.NewFaulty(store, 0, once(conformance.Hang, writes("insert", claim.StatusInProgress)))
-			c := claim.New(faulty, claim.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))),
+			c := claim.New(faulty, claim.WithLogger(slog.New(slog.DiscardHandler)),
 				claim.WithStoreTimeout(3*time.Second))
 			p := proposal(time.Minute)
 

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -117,7 +116,7 @@ func TestAClaimAnsweredAfterItsDeadlineRunsNothing(t *testing.T) {
 
 			w := &wire{}
 			store := open(t, w)
-			c := claim.New(store, claim.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), claim.WithStoreTimeout(3*time.Second))
+			c := claim.New(store, claim.WithLogger(slog.New(slog.DiscardHandler)), claim.WithStoreTimeout(3*time.Second))
 			p := proposal(time.Minute)
 			ran := 0
 
@@ -206,7 +205,7 @@ func TestServersThatRefuseReadsForAWhileAreGotOver(t *testing.T) {
 				w.breaks(wireIntact, 0, 0)
 
 				dead := proposal(time.Minute)
-				abandon(t, store, dead, time.Millisecond)
+				abandon(t, store, dead)
 				w.breaks(fault, 0, 4)
 
 				if got := claimer(store).Do(t.Context(), dead, work); got.Outcome != claim.OutcomeExecuted || got.Attempt != 2 || w.hits() == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -231,7 +232,7 @@ func (h *run) make(ctx context.Context) error {
 	wg.Wait()
 
 	if ctx.Err() != nil { // another history was wrong, or the test is over: this one is cut short
-		return nil
+		return nil //nolint:nilerr // nothing is wrong with this one
 	}
 
 	h.tally.Histories, h.tally.Operations, h.tally.Unknown = 1, len(h.history.operations), h.history.unknown
@@ -252,17 +253,17 @@ func (h *run) make(ctx context.Context) error {
 }
 
 func (h *run) describe() string {
-	text := ""
+	var text strings.Builder
 	for _, op := range h.history.operations {
 		returned := "never"
 		if op.Return != math.MaxInt64 {
 			returned = time.Duration(op.Return).String()
 		}
 
-		text += fmt.Sprintf("\nprocess %d, %v to %s: %v: %v", op.ClientId, time.Duration(op.Call), returned, op.Input, op.Output)
+		fmt.Fprintf(&text, "\nprocess %d, %v to %s: %v: %v", op.ClientId, time.Duration(op.Call), returned, op.Input, op.Output)
 	}
 
-	return text
+	return text.String()
 }
 
 // fault chooses what goes wrong: something with the second write for certain, so that each history has an unknown outcome.

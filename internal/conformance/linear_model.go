@@ -127,7 +127,7 @@ func (s recordState) step(in operation, out answer) []recordState {
 		next = append(next, s.after(in, out.written).read(out))
 	}
 
-	if s.shows(out) && !(in.verb == "swap" && s.is == in.old) { // a swap is not refused on the version that it names
+	if s.shows(out) && (in.verb != "swap" || s.is != in.old) { // a swap is not refused on the version that it names
 		next = append(next, s.read(out))
 	}
 

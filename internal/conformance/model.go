@@ -45,7 +45,7 @@ func (m modelStore) swap(id string, old claim.Version, r claim.Record) (claim.Re
 }
 
 // model drives the store and the model with the same calls, from several clients, and compares every answer.
-func (s *suite) model(t *testing.T) {
+func (s *suite) model(t *testing.T) { //nolint:gocognit // one state machine
 	rapid.Check(t, func(rt *rapid.T) {
 		model := modelStore{}
 		ids := []string{newID(), newID(), newID()}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -28,7 +27,7 @@ func tableName() string { return "t_" + strings.ToLower(rand.Text()[:12]) }
 
 func claimer(s claim.Store) *claim.Claimer {
 	// Real engines on a busy machine: the deadline is for a store that hangs, not for one that is slow.
-	return claim.New(s, claim.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), claim.WithStoreTimeout(10*time.Second))
+	return claim.New(s, claim.WithLogger(slog.New(slog.DiscardHandler)), claim.WithStoreTimeout(10*time.Second))
 }
 
 func proposal(lease time.Duration) claim.Proposal {
@@ -70,7 +69,7 @@ func testRoundTrips(t *testing.T, s claim.Store, calls *atomic.Int64, want round
 	}
 
 	dead := proposal(time.Minute)
-	abandon(t, s, dead, time.Millisecond)
+	abandon(t, s, dead)
 
 	got.takeover = cost(func() { expect("takeover", claim.OutcomeExecuted, dead, nothing) })
 
@@ -122,8 +121,10 @@ func tabulate(t *testing.T, store string, got roundTrips) {
 }
 
 // abandon leaves the claim of an attempt that died; its lease is over when abandon returns.
-func abandon(t *testing.T, s claim.Store, p claim.Proposal, lease time.Duration) {
+func abandon(t *testing.T, s claim.Store, p claim.Proposal) {
 	t.Helper()
+
+	const lease = time.Millisecond
 
 	_, won, err := s.Insert(t.Context(), p.ID, claim.Record{
 		Status: claim.StatusInProgress, AttemptID: rand.Text(), Attempt: 1, Counted: 1, Rev: 1, Lease: lease, Run: p.Run,

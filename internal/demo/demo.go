@@ -119,7 +119,7 @@ func (s *stage) declare(ctx context.Context, opts Options, dir string) error {
 		return err
 	}
 
-	s.say("apply with %s; claims live in %s", version, opts.Store)
+	s.sayf("apply with %s; claims live in %s", version, opts.Store)
 
 	if err := s.tf.apply(ctx); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *stage) declare(ctx context.Context, opts Options, dir string) error {
 		return fmt.Errorf("the second plan is not empty:\n%s", plan)
 	}
 
-	s.say("jobs, OIDC, injected headers and TTL policy are set; the second plan is empty")
+	s.sayf("jobs, OIDC, injected headers and TTL policy are set; the second plan is empty")
 
 	return nil
 }
@@ -174,7 +174,7 @@ func (s *stage) build(ctx context.Context, opts Options, dir string) error {
 		return fmt.Errorf("find the checkout: %w", err)
 	}
 
-	s.say("build the generated handler as a module of its own")
+	s.sayf("build the generated handler as a module of its own")
 
 	if err := buildHandler(ctx, filepath.Join(dir, "handler-src"), checkout, s.backend.work, s.handler.binary); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *stage) build(ctx context.Context, opts Options, dir string) error {
 	return s.handler.start(ctx)
 }
 
-func (s *stage) say(format string, args ...any) {
+func (s *stage) sayf(format string, args ...any) {
 	fmt.Fprintf(s.out, "demo: "+format+"\n", args...)
 }
 

@@ -109,7 +109,7 @@ func (p *process) kill() (int, error) {
 		return pid, fmt.Errorf("kill pid %d: %w", pid, err)
 	}
 
-	<-p.exited
+	<-p.exited //nolint:errcheck // that it is gone is enough
 
 	return pid, nil
 }
@@ -125,10 +125,10 @@ func (p *process) stop() {
 	}
 
 	select {
-	case <-p.exited:
+	case <-p.exited: //nolint:errcheck // that it is gone is enough
 	case <-time.After(endsWithin):
 		_ = p.cmd.Process.Kill()
-		<-p.exited
+		<-p.exited //nolint:errcheck // that it is gone is enough
 	}
 }
 

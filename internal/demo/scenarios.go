@@ -50,7 +50,7 @@ func (s *stage) play(ctx context.Context) (Evidence, error) {
 
 // loseReply is (a): the work is done, its reply is lost, the retry is told so.
 func (s *stage) loseReply(ctx context.Context) error {
-	s.say("(a) the reply of a successful delivery is lost")
+	s.sayf("(a) the reply of a successful delivery is lost")
 
 	if err := s.fireWith(ctx, LostReply, localcloud.Fault{Kind: localcloud.LostReply}); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *stage) loseReply(ctx context.Context) error {
 
 // deliverFiveTimes is (b): one run is delivered five times at once.
 func (s *stage) deliverFiveTimes(ctx context.Context) error {
-	s.say("(b) one run is delivered %d times at once", duplicateCount)
+	s.sayf("(b) one run is delivered %d times at once", duplicateCount)
 
 	if err := s.fireWith(ctx, Duplicates, localcloud.Fault{Kind: localcloud.Duplicate, Count: duplicateCount}); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *stage) deliverFiveTimes(ctx context.Context) error {
 // kill is the first half of (c): the process is killed in the middle of the work and started again at once.
 func (s *stage) kill(seen *Evidence) func(context.Context) error {
 	return func(ctx context.Context) error {
-		s.say("(c) the handler is killed in the middle of the work; a retry takes over when the lease ends")
+		s.sayf("(c) the handler is killed in the middle of the work; a retry takes over when the lease ends")
 
 		at := scheduleTime()
 		if err := s.cloud.Fire(ctx, jobName(Killed), at); err != nil {
@@ -112,14 +112,14 @@ func (s *stage) takeOver(ctx context.Context) error {
 // force is (d): a run is forced well before the scheduled one of the same schedule time, and both are done.
 func (s *stage) force(ctx context.Context) error {
 	if left := untilNextMinute(); left < forcedAhead {
-		s.say("(d) waits %s for the next minute", left.Round(time.Second))
+		s.sayf("(d) waits %s for the next minute", left.Round(time.Second))
 
 		if err := sleep(ctx, left); err != nil {
 			return err
 		}
 	}
 
-	s.say("(d) a run is forced before the scheduled one of the same time")
+	s.sayf("(d) a run is forced before the scheduled one of the same time")
 
 	// The job was applied paused, so that no run came before its handler was there.
 	if err := s.tf.apply(ctx, "forced_paused=false"); err != nil {

@@ -10,7 +10,7 @@ import (
 func TestAChangeOfWhatNamesRunsIsFoundUnlessThePreviousNameIsDeclared(t *testing.T) {
 	t.Parallel()
 	const store, other = "firestore://acme-prod/(default)/scheduler_runs", "firestore://acme-prod/(default)/runs"
-	before := func(p jobspec.Previous) jobspec.Value[jobspec.Previous] { return jobspec.Known(p) }
+	before := jobspec.Known[jobspec.Previous]
 	type change struct {
 		from, to jobspec.Deduplication
 		changes  []string // the attributes

@@ -63,8 +63,7 @@ func judgeScopeAt(v *judge, value Value[string], path Path) {
 	if !ok {
 		return
 	}
-	var bad *run.NameError
-	if errors.As(run.CheckScope(text), &bad) {
+	if bad, ok := errors.AsType[*run.NameError](run.CheckScope(text)); ok {
 		v.fail(path, quote(text)+" cannot be part of a run's name", "Jobs with the same scope share their runs; the scope takes the place of "+
 			"project, region and job in the name.", "Set it to a value that matches "+bad.Allowed+".")
 	}

@@ -37,8 +37,7 @@ func judgePart(v *judge, value Value[string], attribute string, check func(strin
 	if !ok {
 		return
 	}
-	var bad *run.NameError
-	if errors.As(check(text), &bad) {
+	if bad, ok := errors.AsType[*run.NameError](check(text)); ok {
 		v.fail(Path{attribute}, quote(text)+" cannot be part of a run's name",
 			"Handlers refuse a delivery whose names are outside their alphabets, so that no two runs can share a name.",
 			"Set it to a value that matches "+bad.Allowed+".")

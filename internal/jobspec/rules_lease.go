@@ -48,7 +48,7 @@ func judgeLease(v *judge) {
 	var deadline, timeout time.Duration
 	detail := "A renewed lease must outlast a renewal that comes late."
 	if !renew {
-		one, two := false, false
+		var one, two bool
 		deadline, one = get(v, v.derived.AttemptDeadline)
 		timeout, two = get(v, v.derived.Deduplication.RequestTimeout)
 		if !one || !two {

@@ -99,9 +99,9 @@ func judgeFirstCrash(v *judge) {
 		last = fmt.Sprintf("The last retry that is certain to be made starts %s after the first attempt", seconds(r.start(k)))
 	}
 	if r.limit > 0 {
-		last += fmt.Sprintf(" (max_retry_duration counts from the first attempt, which can be held for %s", seconds(r.deadline))
+		last += " (max_retry_duration counts from the first attempt, which can be held for " + seconds(r.deadline)
 		if r.hold > 0 {
-			last += fmt.Sprintf(", and with deduplication.wait each retry for %s", seconds(r.hold))
+			last += ", and with deduplication.wait each retry for " + seconds(r.hold)
 		}
 		last += ")"
 	}

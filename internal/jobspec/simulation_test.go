@@ -163,7 +163,7 @@ func worldOf(t *rapid.T, d jobspec.Derived) world {
 			startsWithin: rapid.Bool().Draw(t, "a retry must start by max_retry_duration"),
 		},
 		lease: d.Deduplication.Lease.OrZero(),
-		slow: func(n int) time.Duration {
+		slow: func(int) time.Duration {
 			if rapid.Bool().Draw(t, "fails at once") {
 				return 0
 			}
@@ -279,7 +279,7 @@ func TestNoDeliveryEndsAfterTheRetryHorizon(t *testing.T) {
 		d := jobspec.Derive(anyJob(t))
 		w := worldOf(t, d)
 		var start time.Duration
-		for n := 0; n < 200; n++ {
+		for n := range 200 {
 			failed := start + w.slow(n)
 			if horizon := d.Horizon.OrZero(); failed > horizon {
 				t.Fatalf("delivery %d ends at %s, after the horizon %s:\n%+v", n, failed, horizon, w.scheduler)

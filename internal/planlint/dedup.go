@@ -55,7 +55,7 @@ func (read jobReader) deduplication(n node) jobspec.Deduplication {
 
 // fromPolicy is what the policy header of a job that is not ours tells the handler. Without one the values are Google's defaults,
 // which is what mode observe means, and no lease is known.
-func (read jobReader) fromPolicy(s *jobspec.Job) jobspec.Deduplication {
+func (read jobReader) fromPolicy() jobspec.Deduplication {
 	d := jobspec.Deduplication{Mode: jobspec.Known(jobspec.ModeObserve)}
 	text, ok := read.job.policy.Get()
 	if !ok {

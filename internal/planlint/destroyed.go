@@ -27,7 +27,7 @@ func (c *checker) checkFieldDestroyed(r *resource, uses map[collection]*use) {
 	if u == nil {
 		u = &use{}
 	}
-	if len(u.jobs) == 0 && !(before.at.name == defaultCollection && len(c.jobs) > 0) {
+	if len(u.jobs) == 0 && (before.at.name != defaultCollection || len(c.jobs) == 0) {
 		return
 	}
 	users := u.jobs

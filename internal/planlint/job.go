@@ -1,6 +1,7 @@
 package planlint
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +92,7 @@ func (c *checker) spec(j *job, n node) jobspec.Job {
 		s.AcceptedRisks = n.attribute("accepted_risks").texts()
 		j.leased = true
 	} else {
-		s.Deduplication = read.fromPolicy(&s)
+		s.Deduplication = read.fromPolicy()
 	}
 	if !n.configured && s.Deduplication.Mode.OrZero() == jobspec.ModeObserve {
 		s.HTTP = withoutDefaultAudience(s.HTTP)
@@ -259,7 +260,7 @@ func (read jobReader) duration(n node, block jobspec.Path, attribute string) job
 		err = errForm
 	}
 	if err != nil {
-		read.job.durations = append(read.job.durations, badDuration{append(block[:len(block):len(block)], attribute), text, form})
+		read.job.durations = append(read.job.durations, badDuration{append(slices.Clip(block), attribute), text, form})
 		return jobspec.Unknown[time.Duration]()
 	}
 	return jobspec.Known(d)

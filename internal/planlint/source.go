@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-config-inspect/tfconfig"
@@ -37,7 +38,7 @@ func (s *Source) load(dir string, path []string, installed map[string]string) {
 		s.positions[strings.Join(path, ".")+"/"+address] = Position{File: relative(block.Pos.Filename), Line: block.Pos.Line}
 	}
 	for name, call := range module.ModuleCalls {
-		inner := append(path[:len(path):len(path)], name)
+		inner := slices.Concat(path, []string{name})
 		folder := installed[strings.Join(inner, ".")]
 		if strings.HasPrefix(call.Source, "./") || strings.HasPrefix(call.Source, "../") {
 			folder = filepath.Join(dir, call.Source)

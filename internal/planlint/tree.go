@@ -50,7 +50,7 @@ func parsed(text []byte) any {
 	case "true":
 		return true
 	}
-	p := parsers.Get().(*parser) //nolint:forcetypeassert,errcheck // the pool holds nothing else
+	p := parsers.Get().(*parser) //nolint:forcetypeassert // the pool holds nothing else
 	defer parsers.Put(p)
 	p.decoder.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	value, err := p.value()

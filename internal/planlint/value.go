@@ -2,6 +2,7 @@ package planlint
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
@@ -20,7 +21,7 @@ type node struct {
 
 // isUnknown says that the value is not known before apply.
 func (n node) isUnknown() bool {
-	return n.unknown == true && !(n.configured && n.expression == nil) || n.hide && n.sensitive == true
+	return n.unknown == true && (!n.configured || n.expression != nil) || n.hide && n.sensitive == true
 }
 
 // given is a value that the configuration gives; what the provider fills in is left out.
@@ -183,10 +184,8 @@ func sensitiveInside(mark any) bool {
 	case bool:
 		return mark
 	case []any:
-		for _, item := range mark {
-			if sensitiveInside(item) {
-				return true
-			}
+		if slices.ContainsFunc(mark, sensitiveInside) {
+			return true
 		}
 	case object:
 		for _, m := range mark {

@@ -74,8 +74,7 @@ func (m model) planFiles(ctx context.Context, version string, diags *diag.Diagno
 func (m model) refuse(err error, diags *diag.Diagnostics) {
 	for _, err := range flatten(err) {
 		at := path.Empty()
-		var spec *generator.SpecError
-		if errors.As(err, &spec) {
+		if spec, ok := errors.AsType[*generator.SpecError](err); ok {
 			at = attributeOf(spec.Field)
 		}
 		if at.Equal(path.Empty()) {
@@ -89,7 +88,7 @@ func (m model) refuse(err error, diags *diag.Diagnostics) {
 
 // flatten takes joined errors apart.
 func flatten(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only the outermost error can be a join
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range joined.Unwrap() {
 			all = append(all, flatten(one)...)

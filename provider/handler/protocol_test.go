@@ -2,6 +2,7 @@ package handler_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 
@@ -23,18 +24,14 @@ type object = acctest.Object
 // config is a configuration with the defaults that the command line tool would fill in.
 func config(more object) object {
 	whole := object{"name": "reports", "kind": "http", "previous": []object{}}
-	for attribute, value := range more {
-		whole[attribute] = value
-	}
+	maps.Copy(whole, more)
 	return whole
 }
 
 // earlier is a block previous.
 func earlier(more object) object {
 	block := object{"job": nil, "store": nil, "run_id_format": nil, "run_scope": nil, "forced_runs": nil, "until": "2027-01-31T00:00:00Z"}
-	for attribute, value := range more {
-		block[attribute] = value
-	}
+	maps.Copy(block, more)
 	return block
 }
 
@@ -260,9 +257,7 @@ func TestTargetsAreRefusedAtTheirAttribute(t *testing.T) {
 		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			whole := object{"target": "projects/acme-prod/locations/europe-west1/" + refused.collection + "/report"}
-			for name, value := range refused.target {
-				whole[name] = value
-			}
+			maps.Copy(whole, refused.target)
 			diagnostics := acctest.NewProtocol(t).ValidateResource(t, handler.TypeName, config(object{
 				"kind": refused.kind, "forward": object{"nightly-report": target(whole)},
 			}))

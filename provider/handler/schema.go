@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -29,9 +30,7 @@ func (*Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resou
 		Attributes: attributes(),
 		Blocks:     map[string]schema.Block{"previous": previousBlock()},
 	}
-	for name, attribute := range computedAttributes() {
-		resp.Schema.Attributes[name] = attribute
-	}
+	maps.Copy(resp.Schema.Attributes, computedAttributes())
 }
 
 func attributes() map[string]schema.Attribute {

@@ -2,6 +2,7 @@ package runstore_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"cloud.google.com/go/firestore/apiv1/admin/adminpb"
@@ -28,9 +29,7 @@ func create(t *testing.T, protocol acctest.Protocol, config object) acctest.Reso
 // withDefaults is a configuration with the defaults that the command line tool would fill in.
 func withDefaults(config object) object {
 	whole := object{"database": "(default)", "collection": "scheduler_runs", "index_exemptions": true, "deletion_policy": "ABANDON"}
-	for attribute, value := range config {
-		whole[attribute] = value
-	}
+	maps.Copy(whole, config)
 	return whole
 }
 

@@ -16,9 +16,8 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/provider/internal/acctest"
 )
 
-func withHidden(key, version string, more ...string) job {
+func withHidden(key, version string) job {
 	return job{
-		root:   strings.Join(more, "\n"),
 		target: fmt.Sprintf("headers_wo = {\n  X-Api-Key = %q\n}\nheaders_wo_version = %q", key, version),
 	}
 }

@@ -2,6 +2,7 @@ package scheduledjob
 
 import (
 	"context"
+
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -126,16 +127,6 @@ type handlerSpec struct {
 // jobName is where the job of the model is; its parts are known in every state.
 func (m model) jobName() jobs.Name {
 	return jobs.Name{Project: m.Project.ValueString(), Region: m.Region.ValueString(), Job: m.Name.ValueString()}
-}
-
-// oidc is the target's OIDC token, nil when there is none or the blocks are not known yet.
-func (m model) oidc(diags *diag.Diagnostics) *oidcToken {
-	target, _ := only[httpTarget](m.HTTPTarget, diags)
-	if target == nil {
-		return nil
-	}
-	token, _ := only[oidcToken](target.OIDCToken, diags)
-	return token
 }
 
 // only decodes a block that may be there once. Nil: it is not there, or, with unknown, it is not known whether it is.

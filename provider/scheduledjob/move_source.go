@@ -159,7 +159,7 @@ func (s incumbent) retryToAPI() (*schedulerpb.RetryConfig, error) {
 	}
 	config := &schedulerpb.RetryConfig{
 		RetryCount:   written.RetryCount,
-		MaxDoublings: cmp.Or(written.MaxDoublings, int32(serverDefault("max_doublings"))), //nolint:gosec // five
+		MaxDoublings: cmp.Or(written.MaxDoublings, int32(serverDefault("max_doublings"))),
 	}
 	for name, field := range map[string]struct {
 		written string

@@ -217,7 +217,7 @@ func TestJobFlagsTakeOnlyTruthValues(t *testing.T) {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
 			block, attribute, nested := strings.Cut(flag, ".")
-			text := fmt.Sprintf("%s = \"perhaps\"", block)
+			text := block + " = \"perhaps\""
 			if nested {
 				text = fmt.Sprintf("%s {\n  %s = \"perhaps\"\n}", block, attribute)
 			} else {

@@ -2,6 +2,7 @@ package scheduledjob
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -35,9 +36,7 @@ func (*Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *res
 			"timeouts":               timeouts.Block(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 		},
 	}
-	for name, attribute := range computedAttributes() {
-		resp.Schema.Attributes[name] = attribute
-	}
+	maps.Copy(resp.Schema.Attributes, computedAttributes())
 }
 
 func attributes() map[string]schema.Attribute {

@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"time"
 
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
@@ -38,7 +39,7 @@ func (m model) retryToAPI() *schedulerpb.RetryConfig {
 	fields := m.EffectiveRetryConfig.Attributes()
 	count := func(name string) int32 {
 		n, _ := fields[name].(types.Int64)
-		return int32(n.ValueInt64()) //nolint:gosec // the domain refuses what the API would: 0 to 5, and small doublings
+		return int32(n.ValueInt64())
 	}
 	span := func(name string) *durationpb.Duration {
 		text, _ := fields[name].(types.String)
@@ -94,9 +95,7 @@ func (r request) method() schedulerpb.HttpMethod {
 
 func (r request) headersToAPI(injected types.Map) map[string]string {
 	headers := mapToAPI(r.Headers)
-	for key, value := range mapToAPI(injected) {
-		headers[key] = value
-	}
+	maps.Copy(headers, mapToAPI(injected))
 	return headers
 }
 

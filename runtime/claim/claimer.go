@@ -30,7 +30,7 @@ type Claimer struct {
 	timeout time.Duration
 	watch   Observer
 
-	background context.Context // of what goes on after a delivery was answered
+	background context.Context //nolint:containedctx // of what goes on after a delivery was answered
 	stop       context.CancelCauseFunc
 
 	mu       sync.Mutex

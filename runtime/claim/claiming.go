@@ -45,7 +45,7 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 	for lost := 0; ; now = w.c.clock.moment() {
 		won, err := w.attempt(ctx, now, d)
 		if err != nil {
-			return nil, w.unresolved(detached, err)
+			return nil, w.unresolved(err)
 		}
 
 		if won && d.action == actMark {
@@ -186,7 +186,7 @@ func (w *claiming) withdraw(ctx context.Context, outcome Outcome, cause error) R
 }
 
 // unresolved answers a claim that is still ambiguous at its deadline.
-func (w *claiming) unresolved(ctx context.Context, err error) Result {
+func (w *claiming) unresolved(err error) Result {
 	if w.next.Status == StatusInProgress {
 		w.later()
 	}

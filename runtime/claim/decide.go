@@ -89,8 +89,7 @@ func conclude(e ended, r Record, p Proposal) (Status, int) {
 		return StatusCompleted, r.Counted
 	}
 
-	var m *mirrored
-	if errors.As(e.err, &m) {
+	if m, ok := errors.AsType[*mirrored](e.err); ok {
 		return m.status, m.counted(r.Counted)
 	}
 

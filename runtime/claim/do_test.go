@@ -280,7 +280,7 @@ func TestWhatCannotBeHonouredIsRefused(t *testing.T) {
 	cancel()
 
 	for name, tt := range map[string]struct {
-		ctx    context.Context
+		ctx    context.Context //nolint:containedctx // a table's column
 		change func(*claim.Proposal)
 		want   string
 	}{

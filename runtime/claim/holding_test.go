@@ -12,7 +12,7 @@ import (
 )
 
 // endOf runs work that heeds its context, and returns why and after how long it ended.
-func (b *bubble) endOf(c *claim.Claimer, p claim.Proposal) (cause error, after time.Duration, res claim.Result) {
+func (b *bubble) endOf(c *claim.Claimer, p claim.Proposal) (cause error, after time.Duration, res claim.Result) { //nolint:revive,staticcheck // cause is what is looked at, not an error of this
 	b.Helper()
 
 	begin := time.Now()
@@ -160,7 +160,11 @@ func TestCheckOutsideAnAttempt(t *testing.T) {
 
 		var kept context.Context
 
-		b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error { kept = ctx; return nil })
+		b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			kept = ctx //nolint:fatcontext // to look at after the end
+
+			return nil
+		})
 
 		if err := claim.Check(kept); !errors.Is(err, claim.ErrReturned) {
 			b.Errorf("after the work returned: %v", err)

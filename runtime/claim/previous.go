@@ -150,8 +150,7 @@ func lastWord(err error) error {
 		return nil
 	}
 
-	var m *mirrored
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*mirrored](err); ok {
 		return m.err
 	}
 

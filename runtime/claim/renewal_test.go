@@ -124,7 +124,11 @@ func TestTheWorksContextEndsWithTheWork(t *testing.T) {
 
 			return nil
 		})
-		b.want(b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error { kept = ctx; return nil }), claim.OutcomeExecuted)
+		b.want(b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			kept = ctx //nolint:fatcontext // to look at after the end
+
+			return nil
+		}), claim.OutcomeExecuted)
 
 		if cause := context.Cause(kept); !errors.Is(cause, claim.ErrReturned) {
 			b.Errorf("it ended by %v", cause)

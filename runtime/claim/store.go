@@ -3,6 +3,7 @@ package claim
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -34,10 +35,8 @@ type Filter struct {
 
 // Match reports whether a record with that status is chosen.
 func (f Filter) Match(s Status) bool {
-	for _, want := range f.Statuses {
-		if s == want {
-			return true
-		}
+	if slices.Contains(f.Statuses, s) {
+		return true
 	}
 
 	return len(f.Statuses) == 0

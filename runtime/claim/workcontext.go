@@ -43,7 +43,7 @@ func (w *workContext) cancel(cause error) {
 
 	live.ticker.Stop()
 
-	if live.timer != nil && cause == live.why && !time.Now().Before(live.end) {
+	if live.timer != nil && cause == live.why && !time.Now().Before(live.end) { //nolint:errorlint // this very value
 		return // its own timer ends it at this moment, as a deadline that is exceeded
 	}
 

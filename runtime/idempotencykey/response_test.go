@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,10 +58,10 @@ func TestHeadersOfOuterMiddlewareStay(t *testing.T) {
 	inBubble(t, nil, func(f *fixture) {
 		for i := range 2 {
 			w := httptest.NewRecorder()
-			w.Header().Set("X-Request-Id", fmt.Sprint(i))
+			w.Header().Set("X-Request-Id", strconv.Itoa(i))
 			w.Header().Set("Cache-Control", "outer")
 			f.ServeHTTP(w, request())
-			if got := w.Header(); got.Get("X-Request-Id") != fmt.Sprint(i) || got.Get("Cache-Control") != "outer" || got.Get("Location") == "" {
+			if got := w.Header(); got.Get("X-Request-Id") != strconv.Itoa(i) || got.Get("Cache-Control") != "outer" || got.Get("Location") == "" {
 				t.Errorf("headers %v", got)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 // Run is one run as its work sees it.
 type Run struct {
 	Identity
+
 	// Name is the run's name. A forced run that is taken for the scheduled one, under skip_next, has the name of that one.
 	Name string
 	// ID is the lower-case hex SHA-256 of Name: 64 characters, the same for every delivery and attempt of this run.

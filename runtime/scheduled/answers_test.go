@@ -176,7 +176,9 @@ func TestNothingRunsWhenTheStoreIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, nil)
 		f.store.Before(func(context.Context, memclaim.Verb, string) error { return errWork })
-		stranger := newFixture(t, func(c *scheduled.Config) { c.Store, c.Caller, c.Project, c.Region = f.store, checkerFunc(unverified), project, region })
+		stranger := newFixture(t, func(c *scheduled.Config) {
+			c.Store, c.Caller, c.Project, c.Region = f.store, checkerFunc(unverified), project, region
+		})
 		for _, at := range []time.Time{due(), due().Add(time.Hour)} {
 			got := f.want(t, deliver(at), 500, "")
 			if !strings.HasPrefix(got.detail, "the store could not be asked, nothing was run: ") || !strings.Contains(got.detail, errWork.Error()) {
@@ -317,11 +319,11 @@ func TestJobsAreDispatchedByName(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	var seen run.Run
-	any := newFixture(t, func(c *scheduled.Config) {
+	anyJob := newFixture(t, func(c *scheduled.Config) {
 		c.Work = func(_ context.Context, r run.Run) error { seen = r; return nil }
 	})
-	any.want(t, deliver(due(), other), 200, claim.OutcomeExecuted)
-	if seen.Job != "other" || len(any.executions()) != 0 {
-		t.Errorf("the work of any job saw %+v, that of its own %v", seen, any.executions())
+	anyJob.want(t, deliver(due(), other), 200, claim.OutcomeExecuted)
+	if seen.Job != "other" || len(anyJob.executions()) != 0 {
+		t.Errorf("the work of any job saw %+v, that of its own %v", seen, anyJob.executions())
 	}
 }

@@ -11,6 +11,7 @@ import (
 // served is what became of a delivery.
 type served struct {
 	claim.Result
+
 	run *run.Run
 }
 

@@ -54,7 +54,7 @@ type environment struct {
 
 func (e *environment) get(name string) string { return strings.TrimSpace(e.getenv(name)) }
 
-func (e *environment) wrong(name, format string, args ...any) {
+func (e *environment) wrongf(name, format string, args ...any) {
 	e.problems = append(e.problems, fmt.Errorf("environment variable "+name+" "+format, args...))
 }
 
@@ -65,7 +65,7 @@ func (e *environment) text(name string, check func(string) error) string {
 	}
 	var refused *run.NameError
 	if err := check(value); errors.As(err, &refused) {
-		e.wrong(name, "is %s: set it to a text that matches %s", quote(value), refused.Allowed)
+		e.wrongf(name, "is %s: set it to a text that matches %s", quote(value), refused.Allowed)
 	}
 	return value
 }
@@ -77,7 +77,7 @@ func (e *environment) duration(name string, longest time.Duration) time.Duration
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 || d > longest {
-		e.wrong(name, "is %s: set it to a duration such as 300s, above zero and at most %v", quote(value), longest)
+		e.wrongf(name, "is %s: set it to a duration such as 300s, above zero and at most %v", quote(value), longest)
 	}
 	return d
 }
@@ -90,7 +90,7 @@ func (e *environment) boolean(name string) bool {
 	case "1", "true":
 		return true
 	}
-	e.wrong(name, "is %s: set it to true or false", quote(value))
+	e.wrongf(name, "is %s: set it to true or false", quote(value))
 	return false
 }
 
@@ -101,9 +101,9 @@ func (e *environment) previous() (all []run.Previous, otherStore bool) {
 	otherStore = e.get(run.EnvPreviousStore) != ""
 	switch {
 	case err != nil:
-		e.wrong(run.EnvPrevious, "cannot be read: %w", err)
+		e.wrongf(run.EnvPrevious, "cannot be read: %w", err)
 	case otherStore && len(all) == 0:
-		e.wrong(run.EnvPrevious, "is not set beside %s: set it to the time until which that store counts, such as until=2027-01-31T00:00:00Z",
+		e.wrongf(run.EnvPrevious, "is not set beside %s: set it to the time until which that store counts, such as until=2027-01-31T00:00:00Z",
 			run.EnvPreviousStore)
 	}
 	return all, otherStore
@@ -118,7 +118,7 @@ func (e *environment) list(name string) []string {
 	for i := range entries {
 		entries[i] = strings.TrimSpace(entries[i])
 		if entries[i] == "" {
-			e.wrong(name, "has an empty entry: separate the entries by single commas")
+			e.wrongf(name, "has an empty entry: separate the entries by single commas")
 			return nil
 		}
 	}
@@ -143,10 +143,10 @@ func (e *environment) caller(project string) caller.Checker {
 	case "insecure":
 		checker, err = caller.Insecure(caller.InsecureConfig{Getenv: e.getenv})
 	default:
-		e.wrong(run.EnvCaller, "is %s: set it to verify, cloud_run_iam, app_engine or insecure", quote(mode))
+		e.wrongf(run.EnvCaller, "is %s: set it to verify, cloud_run_iam, app_engine or insecure", quote(mode))
 	}
 	if err != nil {
-		e.wrong(run.EnvCaller, "cannot be %s: %w", e.get(run.EnvCaller), err)
+		e.wrongf(run.EnvCaller, "cannot be %s: %w", e.get(run.EnvCaller), err)
 	}
 	return checker
 }
@@ -157,16 +157,16 @@ func (e *environment) verify(project string) caller.Checker {
 		Audiences: e.list(run.EnvAudiences), Callers: e.callers(project), Issuer: e.get(run.EnvIssuer), JWKSURL: e.get(run.EnvJWKS),
 	}
 	if len(cfg.Audiences) == 0 && e.get(run.EnvAudiences) == "" {
-		e.wrong(run.EnvAudiences, "is not set: set it to the audience of the job's oidc_token, such as the service's URL; several are separated by commas")
+		e.wrongf(run.EnvAudiences, "is not set: set it to the audience of the job's oidc_token, such as the service's URL; several are separated by commas")
 	}
 	if cfg.Issuer != "" && !isURL(cfg.Issuer) {
-		e.wrong(run.EnvIssuer, "is %s: set it to the https URL that the tokens name as their issuer, or leave it out for Google", quote(cfg.Issuer))
+		e.wrongf(run.EnvIssuer, "is %s: set it to the https URL that the tokens name as their issuer, or leave it out for Google", quote(cfg.Issuer))
 	} else if cfg.Issuer != "" && cfg.JWKSURL == "" {
-		e.wrong(run.EnvJWKS, "is not set: set it to the URL of the keys of the issuer in %s", run.EnvIssuer)
+		e.wrongf(run.EnvJWKS, "is not set: set it to the URL of the keys of the issuer in %s", run.EnvIssuer)
 	}
 	if cfg.JWKSURL != "" {
 		if err := caller.CheckKeysURL(cfg.JWKSURL); err != nil {
-			e.wrong(run.EnvJWKS, "cannot be used: %w", err)
+			e.wrongf(run.EnvJWKS, "cannot be used: %w", err)
 		}
 	}
 	if len(e.problems) > before {
@@ -174,7 +174,7 @@ func (e *environment) verify(project string) caller.Checker {
 	}
 	checker, err := caller.Verify(cfg)
 	if err != nil {
-		e.wrong(run.EnvCaller, "cannot be verify: %w", err)
+		e.wrongf(run.EnvCaller, "cannot be verify: %w", err)
 	}
 	return checker
 }
@@ -186,14 +186,14 @@ func (e *environment) callers(project string) []string {
 		return []string{caller.ServiceAccountsOf(project)}
 	}
 	if e.get(run.EnvCallers) == "" {
-		e.wrong(run.EnvCallers, "is not set: set it to the addresses of the service accounts that may call, separated by commas, or set %s "+
+		e.wrongf(run.EnvCallers, "is not set: set it to the addresses of the service accounts that may call, separated by commas, or set %s "+
 			"to allow those of one project", run.EnvProject)
 		return nil
 	}
 	entries := e.list(run.EnvCallers)
 	for _, entry := range entries {
 		if err := caller.CheckEntry(entry); err != nil {
-			e.wrong(run.EnvCallers, "cannot be used: %w", err)
+			e.wrongf(run.EnvCallers, "cannot be used: %w", err)
 			return nil
 		}
 	}

@@ -226,7 +226,9 @@ func TestPolicyCountsOnlyFromVerifiedCallers(t *testing.T) {
 // TestProjectAndRegionHeadersCountOnlyFromVerifiedCallers: they are what Terraform injects, like the policy.
 func TestProjectAndRegionHeadersCountOnlyFromVerifiedCallers(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *scheduled.Config) { c.Caller, c.Project, c.Region = checkerFunc(unverified), "acme-own", "us-central1" })
+	f := newFixture(t, func(c *scheduled.Config) {
+		c.Caller, c.Project, c.Region = checkerFunc(unverified), "acme-own", "us-central1"
+	})
 	if got := f.want(t, deliver(due()), 200, claim.OutcomeExecuted); !strings.HasPrefix(got.run, "projects/acme-own/locations/us-central1/") {
 		t.Errorf("the run is %s", got.run)
 	}

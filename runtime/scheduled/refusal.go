@@ -24,12 +24,10 @@ func bad(reason, mend string) error {
 
 // asRefusal makes a refusal of any error; an unexpected one does not show to the caller.
 func asRefusal(err error) *refusal {
-	var own *refusal
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*refusal](err); ok {
 		return own
 	}
-	var c *caller.Error
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[*caller.Error](err); ok {
 		return &refusal{status: c.Status, reason: c.Reason, mend: c.Remedy, err: c.Err}
 	}
 	return &refusal{

@@ -120,8 +120,7 @@ func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
 	if s.Err != nil {
 		attrs = append(attrs, slog.String("error", s.Err.Error()))
 	}
-	var panicked *claim.PanicError
-	if errors.As(s.Err, &panicked) {
+	if panicked, ok := errors.AsType[*claim.PanicError](s.Err); ok {
 		attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 	}
 	h.cfg.Logger.LogAttrs(ctx, v.level, "scheduled run: "+v.detail, attrs...)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -23,6 +23,7 @@ import (
 // server is a handler that Serve serves.
 type server struct {
 	*fixture
+
 	url  string
 	done chan error
 	stop context.CancelFunc
@@ -190,7 +191,7 @@ func TestServeRefusesAPortThatIsNone(t *testing.T) {
 	}
 	defer func() { _ = taken.Close() }()
 	port := taken.Addr().(*net.TCPAddr).Port
-	if err := scheduled.Serve(t.Context(), f.handler, scheduled.ServeConfig{Getenv: variables{run.EnvPort: fmt.Sprint(port)}.get}); !errors.Is(err, syscall.EADDRINUSE) {
+	if err := scheduled.Serve(t.Context(), f.handler, scheduled.ServeConfig{Getenv: variables{run.EnvPort: strconv.Itoa(port)}.get}); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("got %v; want %v", err, syscall.EADDRINUSE)
 	}
 }

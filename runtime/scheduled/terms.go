@@ -22,6 +22,7 @@ const (
 // terms are the rules that a delivery is served under: a policy with its defaults filled in.
 type terms struct {
 	run.Policy
+
 	schedule unixcron.Schedule
 	zone     *time.Location // nil: no schedule is known
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,7 +34,7 @@ func TestFiftyDeliveriesAtOnceCostTwoCallsEach(t *testing.T) {
 	theirs := s.atOnce(t, s.theirs, deliveries)
 	const section = "Fifty deliveries of one run at once, Firestore, against the sample's algorithm"
 	row(t, section, "until all are answered", millis(ours.took), millis(theirs.took), times(float64(theirs.took)/float64(ours.took)))
-	row(t, section, "calls", fmt.Sprint(ours.calls), fmt.Sprint(theirs.calls), times(float64(theirs.calls)/float64(ours.calls)))
+	row(t, section, "calls", strconv.FormatInt(ours.calls, 10), strconv.FormatInt(theirs.calls, 10), times(float64(theirs.calls)/float64(ours.calls)))
 	row(t, section, "answers", ours.String(), theirs.String(), "")
 }
 

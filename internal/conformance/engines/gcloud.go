@@ -37,7 +37,7 @@ func sdkFile(component string, elem ...string) (path, reason string) {
 
 	path = filepath.Join(append([]string{root}, elem...)...)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Sprintf("the gcloud SDK lacks it: gcloud components install %s", component)
+		return "", "the gcloud SDK lacks it: gcloud components install " + component
 	}
 
 	return path, ""

@@ -2,6 +2,7 @@ package forward_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -100,9 +101,7 @@ func TestNothingThatACallerSendsChoosesTheTarget(t *testing.T) {
 			request := claimtest.Request(r)
 			headers := request.Header
 			change(request)
-			for key, values := range headers {
-				request.Header[key] = values
-			}
+			maps.Copy(request.Header, headers)
 			request.RemoteAddr = "127.0.0.1:1024"
 			handler.ServeHTTP(httptest.NewRecorder(), request.WithContext(context.Background()))
 			started := w.Of(tokenOf("workflows", r))

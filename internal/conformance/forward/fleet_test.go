@@ -78,6 +78,7 @@ func check(t *testing.T, err error) {
 // mortal is a target of a process that may die before a call, or when its reply is there.
 type mortal struct {
 	forward.Target
+
 	process *claimtest.Process
 	dies    func() bool
 }

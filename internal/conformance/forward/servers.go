@@ -30,6 +30,7 @@ func (w *World) Register(server *grpc.Server) {
 
 type workflows struct {
 	executionspb.UnimplementedExecutionsServer
+
 	w *World
 }
 
@@ -75,6 +76,7 @@ func (s workflows) ListExecutions(ctx context.Context, in *executionspb.ListExec
 
 type runJobs struct {
 	runpb.UnimplementedJobsServer
+
 	w *World
 }
 
@@ -100,8 +102,9 @@ func variableOf(in *runpb.RunJobRequest, name string) string {
 }
 
 func runExecutionOf(s Started) *runpb.Execution {
+	request, _ := s.Body.(*runpb.RunJobRequest)
 	var env []*runpb.EnvVar
-	for _, c := range s.Body.(*runpb.RunJobRequest).GetOverrides().GetContainerOverrides() {
+	for _, c := range request.GetOverrides().GetContainerOverrides() {
 		env = append(env, c.GetEnv()...)
 	}
 	return &runpb.Execution{
@@ -112,6 +115,7 @@ func runExecutionOf(s Started) *runpb.Execution {
 
 type runExecutions struct {
 	runpb.UnimplementedExecutionsServer
+
 	w *World
 }
 
@@ -130,6 +134,7 @@ func (s runExecutions) ListExecutions(ctx context.Context, in *runpb.ListExecuti
 
 type builds struct {
 	cloudbuildpb.UnimplementedCloudBuildServer
+
 	w *World
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ type World struct {
 
 // NewWorld returns a world whose faults follow from the seed.
 func NewWorld(seed uint64) *World {
-	return &World{rng: rand.New(rand.NewPCG(seed, seed)), calls: map[Fault]int{}} //nolint:gosec // faults to be repeated
+	return &World{rng: rand.New(rand.NewPCG(seed, seed)), calls: map[Fault]int{}}
 }
 
 // Of returns what was started with a token.
@@ -181,7 +182,7 @@ func page(all []Started, size int32, token string) ([]Started, string) {
 	}
 	all = all[min(from, len(all)):]
 	if n := int(size); n > 0 && len(all) > n {
-		return all[:n], fmt.Sprint(from + n)
+		return all[:n], strconv.Itoa(from + n)
 	}
 	return all, ""
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -234,7 +235,7 @@ func badNetwork(next http.Handler) http.Handler {
 		case 2, 3: // the reply is lost
 			panic(http.ErrAbortHandler)
 		case 4: // or cut short
-			w.Header().Set("Content-Length", fmt.Sprint(rec.Body.Len()+1))
+			w.Header().Set("Content-Length", strconv.Itoa(rec.Body.Len()+1))
 			w.WriteHeader(rec.Code)
 			_, _ = w.Write(rec.Body.Bytes())
 			panic(http.ErrAbortHandler)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func (m *modelled) request(t *rapid.T) {
 		want(http.StatusConflict, "unknown", false)
 	case k.state == claim.StatusCompleted:
 		want(k.status, "", false)
-		if !replayed || k.status != http.StatusNoContent && text != fmt.Sprint(k.effect) {
+		if !replayed || k.status != http.StatusNoContent && text != strconv.Itoa(k.effect) {
 			t.Fatalf("key %s: replayed %v: %s, want %d", name, replayed, text, k.effect)
 		}
 	default:

@@ -195,7 +195,7 @@ func TestSpansTellOfTheDeliveryBelowItsParent(t *testing.T) {
 		}
 		attributes := maps.Collect(func(yield func(string, string) bool) {
 			for _, a := range span.Attributes() {
-				if !yield(string(a.Key), a.Value.Emit()) {
+				if !yield(string(a.Key), a.Value.String()) {
 					return
 				}
 			}

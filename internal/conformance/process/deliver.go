@@ -58,7 +58,7 @@ func (p *Process) Deliver(ctx context.Context, client *http.Client, d Delivery) 
 	if err != nil {
 		return Answer{}, fmt.Errorf("deliver: %w", err)
 	}
-	defer reply.Body.Close()
+	defer func() { _ = reply.Body.Close() }() // what was read stands
 	body, err := io.ReadAll(reply.Body)
 	if err != nil {
 		return Answer{}, fmt.Errorf("deliver: %w", err)

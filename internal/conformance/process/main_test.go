@@ -44,6 +44,7 @@ func delivery(lease time.Duration, task process.Task) process.Delivery {
 
 type reply struct {
 	process.Answer
+
 	err error
 }
 

@@ -3,7 +3,6 @@ package sample_test
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +79,7 @@ func (s *shared) ours(t *testing.T, policy run.Policy, work func(context.Context
 	}
 	handler, err := scheduled.NewHandler(scheduled.Config{
 		Work: func(ctx context.Context, _ run.Run) error { return work(ctx) }, Store: store, Caller: check, Policy: policy,
-		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger:       slog.New(slog.DiscardHandler),
 		ClaimOptions: []claim.Option{claim.WithStoreTimeout(30 * time.Second)}, // the emulator on a busy machine
 	})
 	if err != nil {

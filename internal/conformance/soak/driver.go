@@ -158,14 +158,14 @@ func (d *driver) deliver(ctx context.Context, e *entry, cut time.Duration, to *p
 		d.counts.Duplicates++
 	case wasDone && answer.Code == http.StatusInternalServerError && answer.Outcome == "": // the store could not be asked
 	case wasDone:
-		d.problem("a delivery of %s, which was done, got %d %s: %s", e.name, answer.Code, answer.Outcome, answer.Body)
+		d.problemf("a delivery of %s, which was done, got %d %s: %s", e.name, answer.Code, answer.Outcome, answer.Body)
 	case answer.Code == http.StatusOK:
 		d.finished(e)
 	case answer.Code != http.StatusConflict && answer.Code != http.StatusInternalServerError:
-		d.problem("a delivery of %s got %d %s: %s", e.name, answer.Code, answer.Outcome, answer.Body)
+		d.problemf("a delivery of %s got %d %s: %s", e.name, answer.Code, answer.Outcome, answer.Body)
 	}
 	if age := time.Since(e.began); !e.done && age > undoneFor && len(d.problems) == 0 {
-		d.problem("%s is not done %v after its first delivery, %d deliveries later", e.name, age.Round(time.Millisecond), e.tries)
+		d.problemf("%s is not done %v after its first delivery, %d deliveries later", e.name, age.Round(time.Millisecond), e.tries)
 	}
 }
 
@@ -183,8 +183,8 @@ func (d *driver) finished(e *entry) {
 	}
 }
 
-// problem notes what must not be. The caller holds the lock.
-func (d *driver) problem(format string, args ...any) {
+// problemf notes what must not be. The caller holds the lock.
+func (d *driver) problemf(format string, args ...any) {
 	d.problems = append(d.problems, fmt.Errorf(format, args...))
 }
 

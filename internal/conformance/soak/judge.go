@@ -31,33 +31,33 @@ func (d *driver) judge(ctx context.Context, s *process.Subject) error {
 		delete(effects, e.name)
 	}
 	for name, n := range effects {
-		d.problem("%d effects of %s, which was never delivered", n, name)
+		d.problemf("%d effects of %s, which was never delivered", n, name)
 	}
 	if len(records) != len(d.all) {
-		d.problem("%d records of %d runs", len(records), len(d.all))
+		d.problemf("%d records of %d runs", len(records), len(d.all))
 	}
 	return nil
 }
 
 func (d *driver) judgeRun(e *entry, r claim.Snapshot, effects int) {
 	if !e.done {
-		d.problem("%s was never done, in %d deliveries; its record is %s by attempt %d", e.name, e.tries, r.Status, r.Attempt)
+		d.problemf("%s was never done, in %d deliveries; its record is %s by attempt %d", e.name, e.tries, r.Status, r.Attempt)
 		return
 	}
 	if r.Status != claim.StatusCompleted {
-		d.problem("%s was done, and its record is %q", e.name, r.Status)
+		d.problemf("%s was done, and its record is %q", e.name, r.Status)
 	}
 	want := 0
 	if e.tx {
 		want = 1
 	}
 	if effects != want {
-		d.problem("%s has %d effects, want %d", e.name, effects, want)
+		d.problemf("%s has %d effects, want %d", e.name, effects, want)
 	}
 	said := slices.Compact(slices.Sorted(slices.Values(d.executed[e.name])))
 	if len(said) > 1 {
-		d.problem("%s was completed by %d attempts: %v", e.name, len(said), said)
+		d.problemf("%s was completed by %d attempts: %v", e.name, len(said), said)
 	} else if len(said) == 1 && said[0] != r.AttemptID { // none: its process died before it could say so
-		d.problem("%s was completed by attempt %s, and its record is attempt %s's", e.name, said[0], r.AttemptID)
+		d.problemf("%s was completed by attempt %s, and its record is attempt %s's", e.name, said[0], r.AttemptID)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,10 +66,8 @@ func (v *verifier) refused(ctx context.Context, d delivery, want ...int) (findin
 		return fails("answered %s instead of %s", got, either(want)), nil //nolint:nilerr // the error is the finding
 	}
 
-	for _, status := range want {
-		if got.status == status {
-			return holds(), nil
-		}
+	if slices.Contains(want, got.status) {
+		return holds(), nil
 	}
 
 	if got.status/100 == want[0]/100 && got.status != http.StatusNotFound && got.status != http.StatusConflict {

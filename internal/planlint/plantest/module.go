@@ -1,9 +1,11 @@
 package plantest
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -163,7 +165,7 @@ func (m *module) variable(name string) (cty.Value, error) {
 // eval evaluates an expression once what it refers to is.
 func (m *module) eval(e hclsyntax.Expression, extra map[string]cty.Value) (cty.Value, error) {
 	if e == nil {
-		return cty.NilVal, fmt.Errorf("an expression is missing")
+		return cty.NilVal, errors.New("an expression is missing")
 	}
 	tree := map[string]map[string]cty.Value{}
 	variables := map[string]cty.Value{}
@@ -210,7 +212,7 @@ func (m *module) instances(b *hclsyntax.Block) ([]instance, error) {
 		var all []instance
 		for i := range n {
 			number := cty.NumberIntVal(i)
-			all = append(all, instance{index: fmt.Sprint(i), key: number, extra: map[string]cty.Value{
+			all = append(all, instance{index: strconv.FormatInt(i, 10), key: number, extra: map[string]cty.Value{
 				"count": cty.ObjectVal(map[string]cty.Value{"index": number}),
 			}})
 		}

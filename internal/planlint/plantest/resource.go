@@ -2,6 +2,7 @@ package plantest
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -145,9 +146,7 @@ func (m *module) blocks(body *hclsyntax.Body, name string, schema *block, extra 
 			for it := each.ElementIterator(); it.Next(); {
 				key, value := it.Element()
 				inner := map[string]cty.Value{name: cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
-				for k, v := range extra {
-					inner[k] = v
-				}
+				maps.Copy(inner, extra)
 				if err := add(b.Body.Blocks[0].Body, inner); err != nil {
 					return cty.NilVal, err
 				}

@@ -2,6 +2,7 @@ package plantest
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -64,7 +65,7 @@ func parseBlock(words []string) (*block, []string, error) {
 			words = words[1:]
 		}
 	}
-	return nil, nil, fmt.Errorf("schema: a block is not closed")
+	return nil, nil, errors.New("schema: a block is not closed")
 }
 
 func parseAttribute(word string) (string, attribute) {

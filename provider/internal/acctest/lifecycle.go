@@ -132,7 +132,8 @@ func (p Protocol) Attribute(t *testing.T, r Resource, attribute string) string {
 		t.Fatal(err)
 	}
 	var text *string
-	if err := found.(tftypes.Value).As(&text); err != nil {
+	value, _ := found.(tftypes.Value)
+	if err := value.As(&text); err != nil {
 		t.Fatal(err)
 	}
 	if text == nil {

@@ -57,7 +57,7 @@ func Write[T any](source T) map[string]attr.Value {
 	all := of(value.Type())
 	attributes := make(map[string]attr.Value, len(all))
 	for _, f := range all {
-		if held, ok := value.FieldByIndex(f.index).Interface().(attr.Value); ok {
+		if held, ok := reflect.TypeAssert[attr.Value](value.FieldByIndex(f.index)); ok {
 			attributes[f.attribute] = held
 		}
 	}

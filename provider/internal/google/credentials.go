@@ -63,7 +63,8 @@ func (s Settings) baseCredentials() (*auth.Credentials, error) {
 		return nil, err
 	}
 	creds, err := credentials.DetectDefault(&credentials.DetectOptions{
-		Scopes: s.scopes(), UniverseDomain: s.UniverseDomain, CredentialsJSON: content,
+		Scopes: s.scopes(), UniverseDomain: s.UniverseDomain,
+		CredentialsJSON: content, //nolint:staticcheck // of any type, and the user's own
 	})
 	if err != nil {
 		return nil, fmt.Errorf("no usable credentials (set credentials or access_token in the provider block, or run "+

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -41,7 +42,7 @@ func nth(i int) jobs.Name {
 
 func definition(i int) *schedulerpb.Job {
 	return &schedulerpb.Job{
-		Name: nth(i).String(), Schedule: "0 3 * * *", TimeZone: "Etc/UTC", Description: fmt.Sprint(i),
+		Name: nth(i).String(), Schedule: "0 3 * * *", TimeZone: "Etc/UTC", Description: strconv.Itoa(i),
 		Target: &schedulerpb.Job_HttpTarget{HttpTarget: &schedulerpb.HttpTarget{Uri: "https://reports.example.com/"}},
 	}
 }
@@ -66,7 +67,7 @@ func readAll(t *testing.T, client *jobs.Client, n int) {
 		job, err := client.Read(t.Context(), nth(i))
 		if err != nil {
 			t.Error(err)
-		} else if job.GetDescription() != fmt.Sprint(i) {
+		} else if job.GetDescription() != strconv.Itoa(i) {
 			t.Errorf("job %d is %q", i, job.GetDescription())
 		}
 	})

@@ -29,7 +29,7 @@ type Type interface {
 
 // Framework is a provider as the plugin framework serves it.
 type Framework interface {
-	tfprotov6.ProviderServerWithListResource
+	tfprotov6.ProviderServerWithListResource //nolint:staticcheck // until its methods are in ProviderServer
 }
 
 // Server is a provider whose resource types may answer for themselves.

@@ -18,6 +18,7 @@ var (
 // Type is a string attribute whose values are equal when they mean the same.
 type Type struct {
 	basetypes.StringType
+
 	Kind Kind
 }
 
@@ -54,6 +55,7 @@ func (t Type) ValueFromTerraform(ctx context.Context, in tftypes.Value) (attr.Va
 // Value is a string that equals another when both mean the same.
 type Value struct {
 	basetypes.StringValue
+
 	kind Kind
 }
 

@@ -46,7 +46,7 @@ func (s *Store) Unwrap() claim.Store { return s.Store }
 func (s *Store) Advance(d time.Duration) { s.ahead.Add(int64(d)) }
 
 // LoseReplies lets the next n writes be applied and their replies be lost, and no others.
-func (s *Store) LoseReplies(n int) { s.losing.Store(int32(n)) } //nolint:gosec // a test's number
+func (s *Store) LoseReplies(n int) { s.losing.Store(int32(n)) }
 
 // EndLeases moves the store's clock to the end of the last lease that an attempt holds.
 func (s *Store) EndLeases() {

@@ -60,7 +60,7 @@ func parse(raw string) (*pgxpool.Config, string, error) {
 // Option changes how Open connects.
 type Option func(*pgxpool.Config)
 
-// WithConfig lets change change the pool's configuration before it connects: a dialer, TLS, a tracer, the password.
+// WithConfig has change alter the pool's configuration before it connects: a dialer, TLS, a tracer, the password.
 func WithConfig(change func(*pgxpool.Config)) Option { return change }
 
 // Open connects to the database that the URL names, reads the table once to see that it answers and to compare the clocks, and

@@ -62,7 +62,7 @@ func parse(raw string) (*redis.Options, string, error) {
 // Option changes how Open connects.
 type Option func(*redis.Options)
 
-// WithOptions lets change change the client's options before it connects: a dialer, TLS, the password.
+// WithOptions has change alter the client's options before it connects: a dialer, TLS, the password.
 func WithOptions(change func(*redis.Options)) Option { return change }
 
 // Open connects to the server that the URL names, sees that it evicts nothing, compares the clocks, and returns the store. The caller

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -67,7 +68,7 @@ func TestARecordReadsBackFromItsHash(t *testing.T) {
 			ExpireAt: at.Add(time.Hour), ClaimedAt: at, Holder: "h", Run: "r", LastError: "e", Fingerprint: "f", Result: []byte{0, 255},
 		},
 	} {
-		hash := []any{fieldWrittenAt, fmt.Sprint(at.UnixMicro())}
+		hash := []any{fieldWrittenAt, strconv.FormatInt(at.UnixMicro(), 10)}
 		for _, arg := range bind(r)[2:] {
 			hash = append(hash, fmt.Sprint(arg))
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func parse(raw string) (location, error) {
 // dsn is the driver's name for the file: each connection waits for locks, begins transactions as a writer, and syncs every commit.
 func dsn(path string) string {
 	settings := url.Values{
-		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
+		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_journal_mode": {"WAL"},
 		"_synchronous":  {"FULL"},
 		"_txlock":       {"immediate"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -141,7 +142,7 @@ func TestOneOfManyOpenersAndInsertersWins(t *testing.T) {
 				return
 			}
 
-			found, won, err := s.Insert(t.Context(), "id", claim.Record{AttemptID: fmt.Sprint(i), Rev: 1})
+			found, won, err := s.Insert(t.Context(), "id", claim.Record{AttemptID: strconv.Itoa(i), Rev: 1})
 			if err != nil || found.Version == "" {
 				t.Errorf("insert: %+v, %v", found, err)
 			}
