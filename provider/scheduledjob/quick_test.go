@@ -69,18 +69,7 @@ func TestQuickAnswersAreThoseOfTheFramework(t *testing.T) {
 	maps.Copy(all, refusals())
 	for title, tested := range all {
 		config := served.Sent(t, scheduledjob.TypeName, tested.config())
-		validate := &tfprotov6.ValidateResourceConfigRequest{
-			TypeName: scheduledjob.TypeName, Config: config,
-			ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
-		}
-		got, err := served.ValidateResourceConfig(t.Context(), validate)
-		want, wantErr := alone.ValidateResourceConfig(t.Context(), validate)
-		if err != nil || wantErr != nil {
-			t.Fatal(err, wantErr)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: judged otherwise:\n%s", title, diff)
-		}
+		sameVerdict(t, title, served, alone, config)
 		none := tftypes.NewValue(layout(t, served), nil)
 		state := samePlan(t, title+", new", served, alone, config, none)
 		if state.IsNull() {
@@ -91,6 +80,75 @@ func TestQuickAnswersAreThoseOfTheFramework(t *testing.T) {
 		changed := tested.config()
 		changed["schedule"] = "0 4 * * *"
 		samePlan(t, title+", changed", served, alone, served.Sent(t, scheduledjob.TypeName, changed), state)
+	}
+}
+
+// Each value of some configurations is made one that is known after apply only, one at a time.
+func TestQuickAnswersWaitForWhatIsUnknownAsTheFrameworkDoes(t *testing.T) {
+	t.Parallel()
+	settings := object{"access_token": "unused", "project": "acme-prod", "region": "europe-west1"}
+	served, alone := acctest.NewProtocol(t), frameworkAlone(t)
+	served.Configure(t, settings)
+	alone.Configure(t, settings)
+	all := planned()
+	for _, title := range []string{"an audience", "a body", "retries", "every setting", "a previous name", "App Engine", "a risk"} {
+		config := all[title].config()
+		known, err := served.Sent(t, scheduledjob.TypeName, config).Unmarshal(layout(t, served))
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := tftypes.NewValue(known.Type(), nil)
+		for _, path := range written(t, known) {
+			unknown, err := tftypes.Transform(known, func(at *tftypes.AttributePath, value tftypes.Value) (tftypes.Value, error) {
+				if at.Equal(path) {
+					return tftypes.NewValue(value.Type(), tftypes.UnknownValue), nil
+				}
+				return value, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent, err := tfprotov6.NewDynamicValue(known.Type(), unknown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			title := title + ", unknown " + path.String()
+			sameVerdict(t, title, served, alone, &sent)
+			samePlan(t, title, served, alone, &sent, none)
+		}
+	}
+}
+
+// written are the paths of what is set in a configuration. Blocks of one name can be unknown together, and not one by itself.
+func written(t *testing.T, config tftypes.Value) []*tftypes.AttributePath {
+	t.Helper()
+	var paths []*tftypes.AttributePath
+	err := tftypes.Walk(config, func(at *tftypes.AttributePath, value tftypes.Value) (bool, error) {
+		if !value.Type().Is(tftypes.Object{}) && !value.IsNull() {
+			paths = append(paths, at)
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// sameVerdict has both say the same of a configuration.
+func sameVerdict(t *testing.T, title string, served, alone acctest.Protocol, config *tfprotov6.DynamicValue) {
+	t.Helper()
+	validate := &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: scheduledjob.TypeName, Config: config,
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+	}
+	got, err := served.ValidateResourceConfig(t.Context(), validate)
+	want, wantErr := alone.ValidateResourceConfig(t.Context(), validate)
+	if err != nil || wantErr != nil {
+		t.Fatal(err, wantErr)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: judged otherwise:\n%s", title, diff)
 	}
 }
 
