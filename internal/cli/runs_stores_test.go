@@ -8,11 +8,7 @@ import (
 	"testing"
 	"time"
 
-	database "cloud.google.com/go/spanner/admin/database/apiv1"
-	"cloud.google.com/go/spanner/admin/database/apiv1/databasepb"
-	instance "cloud.google.com/go/spanner/admin/instance/apiv1"
-	"cloud.google.com/go/spanner/admin/instance/apiv1/instancepb"
-
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
@@ -43,47 +39,11 @@ func TestRunsOfEveryStore(t *testing.T) {
 		testRuns(t, url, func(ctx context.Context) (claim.Store, error) { return firestoreclaim.Open(ctx, url) })
 	})
 	t.Run("spanner", func(t *testing.T) {
-		t.Setenv("SPANNER_EMULATOR_HOST", engines.OwnSpanner(t).Addr())
-		url := "spanner://" + spannerDatabase(t)
+		addr := engines.OwnSpanner(t).Addr()
+		t.Setenv("SPANNER_EMULATOR_HOST", addr)
+		url := "spanner://" + emulators.SpannerDatabase(t, addr, emulators.Instance())
 		testRuns(t, url, func(ctx context.Context) (claim.Store, error) { return spannerclaim.Open(ctx, url) })
 	})
-}
-
-// spannerDatabase makes an empty database in the emulator that the environment names.
-func spannerDatabase(t *testing.T) string {
-	t.Helper()
-	ctx := t.Context()
-	instances, err := instance.NewInstanceAdminClient(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = instances.Close() }()
-	made, err := instances.CreateInstance(ctx, &instancepb.CreateInstanceRequest{
-		Parent: "projects/acme-prod", InstanceId: "claims",
-		Instance: &instancepb.Instance{Config: "projects/acme-prod/instanceConfigs/emulator-config", DisplayName: "claims", NodeCount: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := made.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	databases, err := database.NewDatabaseAdminClient(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = databases.Close() }()
-	op, err := databases.CreateDatabase(ctx, &databasepb.CreateDatabaseRequest{
-		Parent: "projects/acme-prod/instances/claims", CreateStatement: "CREATE DATABASE `claims`",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := op.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db.GetName()
 }
 
 func testRuns(t *testing.T, url string, open func(context.Context) (claim.Store, error)) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
@@ -34,8 +35,9 @@ func TestWebhooksOfEveryStore(t *testing.T) {
 		testWebhooks(t, url, func(ctx context.Context) (webhook.Inbox, error) { return firestoreinbox.Open(ctx, url) })
 	})
 	t.Run("spanner", func(t *testing.T) {
-		t.Setenv("SPANNER_EMULATOR_HOST", engines.OwnSpanner(t).Addr())
-		url := "spanner://" + spannerDatabase(t)
+		addr := engines.OwnSpanner(t).Addr()
+		t.Setenv("SPANNER_EMULATOR_HOST", addr)
+		url := "spanner://" + emulators.SpannerDatabase(t, addr, emulators.Instance())
 		testWebhooks(t, url, func(ctx context.Context) (webhook.Inbox, error) { return spannerinbox.Open(ctx, url) })
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"cloud.google.com/go/spanner"
 	"google.golang.org/api/option"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
@@ -116,11 +116,11 @@ func TestASpannerThatForgetsIsToldOf(t *testing.T) {
 	t.Parallel()
 
 	server := engines.OwnSpanner(t)
-	name := "i" + strings.ReplaceAll(tableName(), "_", "")
+	name := emulators.Instance()
 	database := makeSpannerDatabase(t, server.Addr(), name)
 	open := func() claim.Store {
 		s, err := spannerclaim.Open(t.Context(), "spanner://"+database,
-			spannerclaim.WithClientOptions(spannerOptionsOf(t, server.Addr(), new(atomic.Int64))...))
+			spannerclaim.WithClientOptions(emulators.Spanner(t, server.Addr(), new(atomic.Int64))...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"cloud.google.com/go/firestore"
 	"google.golang.org/api/option"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
@@ -19,7 +20,7 @@ func openFirestore(t *testing.T) (*firestoreclaim.Store, *atomic.Int64) {
 	t.Helper()
 
 	calls := new(atomic.Int64)
-	conn := countedConn(t, engines.Firestore(t), calls)
+	conn := emulators.Conn(t, engines.Firestore(t), calls)
 
 	s, err := firestoreclaim.Open(t.Context(), "firestore://local-project/(default)/"+tableName(),
 		firestoreclaim.WithClientOptions(option.WithGRPCConn(conn)))
@@ -129,7 +130,7 @@ func TestFirestoreSharesDocumentsWithTheSample(t *testing.T) {
 	t.Parallel()
 
 	calls := new(atomic.Int64)
-	conn := countedConn(t, engines.Firestore(t), calls)
+	conn := emulators.Conn(t, engines.Firestore(t), calls)
 
 	client, err := firestore.NewClient(t.Context(), "local-project", option.WithGRPCConn(conn))
 	if err != nil {

@@ -8,12 +8,9 @@ import (
 	"time"
 
 	"cloud.google.com/go/spanner"
-	database "cloud.google.com/go/spanner/admin/database/apiv1"
-	databasepb "cloud.google.com/go/spanner/admin/database/apiv1/databasepb"
-	instance "cloud.google.com/go/spanner/admin/instance/apiv1"
-	instancepb "cloud.google.com/go/spanner/admin/instance/apiv1/instancepb"
 	"google.golang.org/api/option"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/spannerclaim"
@@ -23,69 +20,29 @@ import (
 func spannerOptions(t *testing.T, calls *atomic.Int64) []option.ClientOption {
 	t.Helper()
 
-	return spannerOptionsOf(t, engines.Spanner(t), calls)
+	return emulators.Spanner(t, engines.Spanner(t), calls)
 }
 
-// spannerOptionsOf speak to the emulator at an address.
-func spannerOptionsOf(t *testing.T, addr string, calls *atomic.Int64) []option.ClientOption {
-	t.Helper()
-
-	return []option.ClientOption{option.WithGRPCConn(countedConn(t, addr, calls)), option.WithoutAuthentication()}
-}
-
-// spannerDatabase makes a database of the test's own, with a table of claims and one of effects, and returns its name. The emulator
-// runs one read-write transaction at a time in a database, so tests that share one wait for each other.
+// spannerDatabase makes a database of the test's own, with a table of claims and one of effects, and returns its name.
 func spannerDatabase(t *testing.T) string {
 	t.Helper()
 
-	return makeSpannerDatabase(t, engines.Spanner(t), "i"+strings.ReplaceAll(tableName(), "_", ""))
+	return makeSpannerDatabase(t, engines.Spanner(t), emulators.Instance())
 }
 
 // makeSpannerDatabase is spannerDatabase in an instance of that name at an emulator of that address.
 func makeSpannerDatabase(t *testing.T, addr, name string) string {
 	t.Helper()
 
-	ctx, opts := t.Context(), spannerOptionsOf(t, addr, new(atomic.Int64))
-	instances, err := instance.NewInstanceAdminClient(ctx, opts...)
-	if err != nil {
+	made := emulators.SpannerDatabase(t, addr, name,
+		"CREATE TABLE effects (id STRING(MAX) DEFAULT (GENERATE_UUID()), name STRING(MAX)) PRIMARY KEY (id)")
+
+	opts := spannerclaim.WithClientOptions(emulators.Spanner(t, addr, new(atomic.Int64))...)
+	if err := spannerclaim.Init(t.Context(), "spanner://"+made, opts); err != nil {
 		t.Fatal(err)
 	}
 
-	made, err := instances.CreateInstance(ctx, &instancepb.CreateInstanceRequest{
-		Parent: "projects/local-project", InstanceId: name,
-		Instance: &instancepb.Instance{Config: "projects/local-project/instanceConfigs/emulator-config", DisplayName: name, NodeCount: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if _, err := made.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-
-	databases, err := database.NewDatabaseAdminClient(ctx, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	op, err := databases.CreateDatabase(ctx, &databasepb.CreateDatabaseRequest{
-		Parent: "projects/local-project/instances/" + name, CreateStatement: "CREATE DATABASE `claims`",
-		ExtraStatements: []string{"CREATE TABLE effects (id STRING(MAX) DEFAULT (GENERATE_UUID()), name STRING(MAX)) PRIMARY KEY (id)"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	db, err := op.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if err := spannerclaim.Init(ctx, "spanner://"+db.GetName(), spannerclaim.WithClientOptions(opts...)); err != nil {
-		t.Fatal(err)
-	}
-
-	return db.GetName()
+	return made
 }
 
 // openSpanner opens a store and counts its calls, without those of Open.
@@ -115,7 +72,7 @@ func spannerClientOf(t *testing.T, addr, database string) *spanner.Client {
 	t.Helper()
 
 	client, err := spanner.NewClientWithConfig(t.Context(), database, spanner.ClientConfig{DisableNativeMetrics: true},
-		spannerOptionsOf(t, addr, new(atomic.Int64))...)
+		emulators.Spanner(t, addr, new(atomic.Int64))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/api/option"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
@@ -92,7 +93,7 @@ func firestoreSubject(t *testing.T) subject {
 
 		eventually(t, "the emulator, which is slow at first", func() bool {
 			s, err = firestoreclaim.Open(t.Context(), "firestore://local-project/(default)/"+collection,
-				firestoreclaim.WithClientOptions(option.WithGRPCConn(countedConn(t, host, new(atomic.Int64)))))
+				firestoreclaim.WithClientOptions(option.WithGRPCConn(emulators.Conn(t, host, new(atomic.Int64)))))
 
 			return err == nil
 		})

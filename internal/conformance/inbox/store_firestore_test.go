@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
@@ -26,7 +27,7 @@ func openFirestore(t *testing.T, collection string, opts ...grpc.DialOption) (*f
 	t.Helper()
 
 	calls := new(atomic.Int64)
-	conn := countedConn(t, engines.Firestore(t), calls, opts...)
+	conn := emulators.Conn(t, engines.Firestore(t), calls, opts...)
 
 	s, err := firestoreinbox.Open(t.Context(), "firestore://local-project/(default)/"+collection,
 		firestoreclaim.WithClientOptions(option.WithGRPCConn(conn)))
@@ -237,7 +238,7 @@ func TestFirestorePartsAreForgottenWithTheirEvents(t *testing.T) {
 func TestFirestoreInitFindsTheDatabase(t *testing.T) {
 	t.Parallel()
 
-	conn := countedConn(t, engines.Firestore(t), new(atomic.Int64))
+	conn := emulators.Conn(t, engines.Firestore(t), new(atomic.Int64))
 
 	if err := firestoreinbox.Init(t.Context(), "firestore://local-project", firestoreclaim.WithClientOptions(option.WithGRPCConn(conn))); err != nil {
 		t.Error(err)

@@ -2,7 +2,6 @@ package inbox_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"sync"
@@ -13,10 +12,9 @@ import (
 	"cloud.google.com/go/spanner"
 	database "cloud.google.com/go/spanner/admin/database/apiv1"
 	databasepb "cloud.google.com/go/spanner/admin/database/apiv1/databasepb"
-	instance "cloud.google.com/go/spanner/admin/instance/apiv1"
-	instancepb "cloud.google.com/go/spanner/admin/instance/apiv1/instancepb"
 	"google.golang.org/api/option"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/spannerclaim"
@@ -28,58 +26,21 @@ import (
 func spannerServer(t *testing.T, calls *atomic.Int64) []option.ClientOption {
 	t.Helper()
 
-	return []option.ClientOption{option.WithGRPCConn(countedConn(t, engines.Spanner(t), calls)), option.WithoutAuthentication()}
+	return emulators.Spanner(t, engines.Spanner(t), calls)
 }
 
-// spannerDatabase makes a database of the test's own, with an inbox and a table of effects, and returns its name. The emulator runs one
-// read-write transaction at a time in a database, so tests that share one wait for each other.
+// spannerDatabase makes a database of the test's own, with an inbox and a table of effects, and returns its name.
 func spannerDatabase(t *testing.T) string {
 	t.Helper()
 
-	ctx, opts := t.Context(), spannerServer(t, new(atomic.Int64))
+	made := emulators.SpannerDatabase(t, engines.Spanner(t), emulators.Instance(),
+		"CREATE TABLE effects (id STRING(MAX) DEFAULT (GENERATE_UUID()), name STRING(MAX)) PRIMARY KEY (id)")
 
-	instances, err := instance.NewInstanceAdminClient(ctx, opts...)
-	if err != nil {
+	if err := spannerinbox.Init(t.Context(), "spanner://"+made, spannerinbox.WithClientOptions(spannerServer(t, new(atomic.Int64))...)); err != nil {
 		t.Fatal(err)
 	}
 
-	name := "i" + strings.ToLower(rand.Text()[:12])
-
-	made, err := instances.CreateInstance(ctx, &instancepb.CreateInstanceRequest{
-		Parent: "projects/local-project", InstanceId: name,
-		Instance: &instancepb.Instance{Config: "projects/local-project/instanceConfigs/emulator-config", DisplayName: name, NodeCount: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if _, err := made.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-
-	databases, err := database.NewDatabaseAdminClient(ctx, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	op, err := databases.CreateDatabase(ctx, &databasepb.CreateDatabaseRequest{
-		Parent: "projects/local-project/instances/" + name, CreateStatement: "CREATE DATABASE `events`",
-		ExtraStatements: []string{"CREATE TABLE effects (id STRING(MAX) DEFAULT (GENERATE_UUID()), name STRING(MAX)) PRIMARY KEY (id)"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	db, err := op.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if err := spannerinbox.Init(ctx, "spanner://"+db.GetName(), spannerinbox.WithClientOptions(spannerServer(t, new(atomic.Int64))...)); err != nil {
-		t.Fatal(err)
-	}
-
-	return db.GetName()
+	return made
 }
 
 // openSpanner opens an inbox and counts its calls, without those of Open.

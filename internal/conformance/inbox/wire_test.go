@@ -1,41 +1,12 @@
 package inbox_test
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 )
-
-// countedConn connects to a loopback gRPC server and counts the calls, each resend of a client included.
-func countedConn(t *testing.T, addr string, calls *atomic.Int64, opts ...grpc.DialOption) *grpc.ClientConn {
-	t.Helper()
-
-	conn, err := grpc.NewClient("passthrough:///"+addr, append(opts,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			calls.Add(1)
-
-			return next(ctx, method, req, reply, cc, opts...)
-		}),
-		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-			calls.Add(1)
-
-			return next(ctx, desc, cc, method, opts...)
-		}))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() { _ = conn.Close() }) // the client over it may have closed it
-
-	return conn
-}
 
 // roundTrips is what the calls of an inbox cost in calls to the server.
 type roundTrips struct{ accepted, duplicate, conflict, found, idle int64 }

@@ -2,22 +2,18 @@ package process
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"strings"
+	"sync/atomic"
 	"testing"
 
 	"cloud.google.com/go/firestore"
 	"cloud.google.com/go/spanner"
-	database "cloud.google.com/go/spanner/admin/database/apiv1"
-	"cloud.google.com/go/spanner/admin/database/apiv1/databasepb"
-	instance "cloud.google.com/go/spanner/admin/instance/apiv1"
-	"cloud.google.com/go/spanner/admin/instance/apiv1/instancepb"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/emulators"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/engines"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/spannerclaim"
@@ -90,15 +86,9 @@ func countDocuments(ctx context.Context, c *firestore.CollectionRef) (map[string
 func Spanner(t testing.TB) *Subject {
 	t.Helper()
 	host := engines.Spanner(t)
-	options := func() []option.ClientOption { // a connection for each client, as processes have
-		conn, err := grpc.NewClient("passthrough:///"+host, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() }) // the client over it may have closed it
-		return []option.ClientOption{option.WithGRPCConn(conn), option.WithoutAuthentication()}
-	}
-	path := spannerDatabase(t, options)
+	options := func() []option.ClientOption { return emulators.Spanner(t, host, new(atomic.Int64)) }
+	path := emulators.SpannerDatabase(t, host, emulators.Instance(),
+		"CREATE TABLE effects (id STRING(36) DEFAULT (GENERATE_UUID()), run STRING(MAX), attempt_id STRING(MAX)) PRIMARY KEY (id)")
 	s := &Subject{URL: "spanner://" + path, Effects: "effects", Env: []string{"SPANNER_EMULATOR_HOST=" + host}}
 	if err := spannerclaim.Init(t.Context(), s.URL, spannerclaim.WithClientOptions(options()...)); err != nil {
 		t.Fatal(err)
@@ -129,44 +119,4 @@ func Spanner(t testing.TB) *Subject {
 		return counts, err
 	}
 	return s
-}
-
-// spannerDatabase makes a database with a table of effects and returns its path.
-func spannerDatabase(t testing.TB, options func() []option.ClientOption) string {
-	t.Helper()
-	ctx, id := t.Context(), "i"+strings.ToLower(rand.Text()[:12])
-	instances, err := instance.NewInstanceAdminClient(ctx, options()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = instances.Close() }()
-	made, err := instances.CreateInstance(ctx, &instancepb.CreateInstanceRequest{
-		Parent: "projects/" + Project, InstanceId: id,
-		Instance: &instancepb.Instance{Config: "projects/" + Project + "/instanceConfigs/emulator-config", DisplayName: id, NodeCount: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := made.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	databases, err := database.NewDatabaseAdminClient(ctx, options()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = databases.Close() }()
-	op, err := databases.CreateDatabase(ctx, &databasepb.CreateDatabaseRequest{
-		Parent: "projects/" + Project + "/instances/" + id, CreateStatement: "CREATE DATABASE `claims`",
-		ExtraStatements: []string{
-			"CREATE TABLE effects (id STRING(36) DEFAULT (GENERATE_UUID()), run STRING(MAX), attempt_id STRING(MAX)) PRIMARY KEY (id)",
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := op.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db.GetName()
 }
