@@ -128,7 +128,10 @@ func TestPostgresGuardsCodeOverDatabaseSQL(t *testing.T) {
 func TestPostgresSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	url := engines.Postgres(t)
-	if _, err := postgresinbox.Open(t.Context(), url+"&table="+tableName()); err == nil || !strings.Contains(err.Error(), "table is missing") {
+	missing := tableName()
+	want := "the table " + missing + " is missing, create it with `terraform-provider-idempotent webhooks init`"
+	if _, err := postgresinbox.Open(t.Context(), url+"&table="+missing); err == nil || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "runs init") {
 		t.Errorf("no table: %v", err)
 	}
 	claims := url + "&table=" + tableName()

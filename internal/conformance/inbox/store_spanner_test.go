@@ -345,7 +345,7 @@ func TestSpannerSaysHowToMakeAnInbox(t *testing.T) {
 	}
 
 	for table, want := range map[string]string{
-		"elsewhere":      "the table elsewhere is missing, create it with spannerinbox.Init or the statements of spannerinbox.DDL",
+		"elsewhere":      "the table elsewhere is missing, create it with `terraform-provider-idempotent webhooks init`",
 		"scheduler_runs": "the table scheduler_runs is not that of an inbox, name another one with ?table=NAME",
 	} {
 		if _, err := spannerinbox.Open(t.Context(), url+"?table="+table, options()); err == nil || !strings.Contains(err.Error(), want) {

@@ -38,7 +38,7 @@ func Open(ctx context.Context, url string, opts ...postgresclaim.Option) (*Store
 	}
 	claims, err := postgresclaim.Open(ctx, url, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("open postgres inbox: %w", err)
+		return nil, fmt.Errorf("open postgres inbox: %w", explain(err, table))
 	}
 	s := newStore(claims, table)
 	if err := s.probe(ctx); err != nil {
@@ -112,6 +112,15 @@ func DDL(url string) (string, error) {
 	return claims + ddl(table), nil
 }
 
+// explain names the command that makes the tables of an inbox, where the store of claims names that of its own.
+func explain(err error, table string) error {
+	const undefinedTable = "42P01"
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
+		return fmt.Errorf("the table %s is missing, create it with `terraform-provider-idempotent webhooks init`: %w", table, e)
+	}
+	return err
+}
+
 // probe reads what only an inbox has.
 func (s *Store) probe(ctx context.Context) error {
 	rows, err := s.pool.Query(ctx, s.sql.load, exec, "")
@@ -120,7 +129,7 @@ func (s *Store) probe(ctx context.Context) error {
 		err = rows.Err()
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42703" { // undefined column
-		return fmt.Errorf("the table is not one of an inbox, create its columns with postgresinbox.Init or name another table: %w", err)
+		return fmt.Errorf("the table is not one of an inbox, create its columns with `terraform-provider-idempotent webhooks init` or name another table: %w", err)
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func explain(err error, table string) error {
 
 	switch text := err.Error(); {
 	case strings.Contains(text, "Table not found"):
-		return fmt.Errorf("the table %s is missing, create it with spannerinbox.Init or the statements of spannerinbox.DDL: %w", table, err)
+		return fmt.Errorf("the table %s is missing, create it with `terraform-provider-idempotent webhooks init`: %w", table, err)
 	case strings.Contains(text, "Column not found"):
 		return fmt.Errorf("the table %s is not that of an inbox, name another one with ?table=NAME: %w", table, err)
 	default:
