@@ -128,6 +128,8 @@ func (c *Claimer) Shutdown(ctx context.Context) error {
 		a.ctx.cancel(ErrShutdown)
 	}
 
+	c.unseen.hasten()
+
 	select {
 	case <-c.idle:
 		return nil

@@ -12,8 +12,11 @@ type unseen struct {
 	mu    sync.Mutex
 	open  []*claiming
 	busy  bool          // the goroutine runs
-	added chan struct{} // holds one item when there is a new claim
+	added chan struct{} // holds one item when it is to look soon
 }
+
+// soon is how long after it was left open a claim is looked at first.
+const soon = 10 * firstPause
 
 // later reads a claim back in the background until it is seen, or its lease would be over, and releases it: nothing ran. It goes on
 // with a copy, so that claims which need none of this stay off the heap.
@@ -36,6 +39,11 @@ func (w *claiming) later() {
 		return
 	}
 
+	u.hasten()
+}
+
+// hasten has the goroutine, if it runs, look soon.
+func (u *unseen) hasten() {
 	select {
 	case u.added <- struct{}{}:
 	default: // it knows already
@@ -44,19 +52,26 @@ func (w *claiming) later() {
 
 // giveBack looks at the open claims until there are none, soon at first and whenever there is a new one, then less and less often.
 func (c *Claimer) giveBack() {
-	for wait := 10 * firstPause; ; {
-		timer := time.NewTimer(wait)
+	wait := soon
+	next := time.Now().Add(wait)
 
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+
+	for {
 		select {
 		case <-c.background.Done():
-			timer.Stop()
 			c.forget()
 
 			return
 		case <-c.unseen.added:
-			timer.Stop()
+			wait = soon
+			// Never put off: new claims can come faster than that, for as long as an outage lasts.
+			if at := time.Now().Add(wait); at.Before(next) {
+				next = at
 
-			wait = 10 * firstPause
+				timer.Reset(wait)
+			}
 
 			continue
 		case <-timer.C:
@@ -68,6 +83,9 @@ func (c *Claimer) giveBack() {
 		}
 
 		wait = min(2*wait, 10*maxPause, max(shortest/10, firstPause))
+		next = time.Now().Add(wait)
+
+		timer.Reset(wait)
 	}
 }
 

@@ -105,6 +105,46 @@ func TestOneClaimThatCannotBeReadKeepsNoneFromBeingGivenBack(t *testing.T) {
 	})
 }
 
+// TestNewClaimsDoNotPutOffTheOldOnes: as long as an outage lasts they come faster than the goroutine looks.
+func TestNewClaimsDoNotPutOffTheOldOnes(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		var readable atomic.Bool
+
+		b.store.After(func(_ context.Context, _ memclaim.Verb, id string) error {
+			if id == "old" && readable.Load() {
+				return nil
+			}
+
+			return errWire
+		})
+
+		do := func(id string) {
+			p := proposal()
+			p.ID = id
+			b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+		}
+
+		do("old")
+		readable.Store(true)
+
+		for i := range 200 { // ten seconds of them
+			go do(strconv.Itoa(i))
+			time.Sleep(50 * time.Millisecond)
+		}
+
+		if found, err := b.store.Get(b.Context(), "old"); err != nil || found.Status != claim.StatusReleased {
+			b.Errorf("run old is %s (%v), want released", found.Status, err)
+		}
+
+		time.Sleep(5 * time.Second) // the last are answered
+		b.store.After(nil)
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
 // panicky is an observer with a defect.
 type panicky struct{}
 

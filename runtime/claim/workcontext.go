@@ -80,7 +80,12 @@ func (w *workContext) alive() *waiting {
 	live := new(waiting)
 	live.ctx, live.stop = context.WithCancelCause(w.attempt.base)
 
-	if live.end, live.why = w.attempt.deadline(); !live.end.IsZero() {
+	live.end, live.why = w.attempt.deadline()
+	if w.cause != nil && w.cause != live.why { //nolint:errorlint // this very value
+		live.stop(w.cause) // before the deadline, which may have passed since, can be the cause
+	}
+
+	if !live.end.IsZero() {
 		live.ctx, live.timer = context.WithDeadlineCause(live.ctx, live.end, live.why)
 	}
 

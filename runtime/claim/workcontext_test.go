@@ -172,3 +172,30 @@ func TestAStoreThatWaitsIsGivenUpAtItsDeadline(t *testing.T) {
 		})
 	}
 }
+
+// TestTheFirstCauseCounts: also when nobody looked at the context before its end had come too.
+func TestTheFirstCauseCounts(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		p.Runtime = 10 * time.Second
+
+		down := make(chan error, 1)
+
+		res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+			go func() { down <- b.claimer.Shutdown(b.Context()) }()
+			time.Sleep(2 * p.Runtime)
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		})
+		b.want(res, claim.OutcomeReleased)
+
+		if !errors.Is(res.Err, claim.ErrShutdown) || res.Record.Counted != 0 {
+			b.Errorf("ended by %v, counted %d times, want by the shutdown and not counted", res.Err, res.Record.Counted)
+		}
+
+		if err := <-down; err != nil {
+			b.Error(err)
+		}
+	})
+}
