@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/inbound"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
@@ -84,6 +85,9 @@ func keyCode(err error) Code {
 	}
 }
 
+// bodyTimeout bounds how long a caller may take to send its body.
+const bodyTimeout = 30 * time.Second
+
 // readBody reads a body once, bounded.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
@@ -92,6 +96,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
+	defer inbound.Patience(w, bodyTimeout)()
 	if r.ContentLength > 0 { // net/http reads no further
 		b := make([]byte, r.ContentLength)
 		if _, err := io.ReadFull(r.Body, b); err != nil {

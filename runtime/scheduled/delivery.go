@@ -9,6 +9,7 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/inbound"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
@@ -149,18 +150,14 @@ func (h *Handler) workOf(job string) (Work, error) {
 	}
 }
 
-// bodyTimeout bounds how long a caller may take to send its body, which no server setting does without also cutting the work.
+// bodyTimeout bounds how long a caller may take to send its body.
 const bodyTimeout = 10 * time.Second
 
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
 	}
-	// Not every server can bound it; those that cannot do it themselves.
-	control := http.NewResponseController(w)
-	if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
-		defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	}
+	defer inbound.Patience(w, bodyTimeout)()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.cfg.MaxBody))
 	var large *http.MaxBytesError
 	switch {

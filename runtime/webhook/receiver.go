@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/inbound"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
@@ -140,11 +141,15 @@ func (rc *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// bodyTimeout bounds how long anybody may take to send a body: it is read before it is known whose it is.
+const bodyTimeout = 10 * time.Second
+
 // read reads the body once, bounded; a length that is told beforehand saves growing.
 func (rc *Receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > rc.cfg.MaxBody {
 		return nil, &http.MaxBytesError{Limit: rc.cfg.MaxBody}
 	}
+	defer inbound.Patience(w, bodyTimeout)()
 	if r.ContentLength > 0 { // net/http reads no further
 		b := make([]byte, r.ContentLength)
 		_, err := io.ReadFull(r.Body, b)

@@ -216,3 +216,24 @@ func TestEntriesAreNamedBySourceAndID(t *testing.T) {
 		}
 	}
 }
+
+// patient is a writer that notes how long the body is waited for.
+type patient struct {
+	*httptest.ResponseRecorder
+
+	deadlines []time.Time
+}
+
+func (p *patient) SetReadDeadline(t time.Time) error {
+	p.deadlines = append(p.deadlines, t)
+	return nil
+}
+
+func TestASenderIsNotWaitedForWithoutEnd(t *testing.T) {
+	t.Parallel()
+	w := &patient{ResponseRecorder: httptest.NewRecorder()}
+	receiver(t).ServeHTTP(w, delivery(t, "msg_1", "one"))
+	if w.Code != http.StatusOK || len(w.deadlines) != 2 || w.deadlines[0].IsZero() || !w.deadlines[1].IsZero() {
+		t.Errorf("%d, the body was waited for until %v, want one time and then none", w.Code, w.deadlines)
+	}
+}
