@@ -32,11 +32,15 @@ type DeadEvent struct {
 // Dead yields the dead events, in no order, and ends after the first error. They stay until they are requeued or deleted by hand.
 func Dead(ctx context.Context, inbox Inbox) iter.Seq2[DeadEvent, error] {
 	return func(yield func(DeadEvent, error) bool) {
+		var dead []claim.Snapshot // all, before the first is loaded: until its end a list can hold the only connection to the store
 		for found, err := range inbox.List(ctx, claim.Filter{Statuses: []claim.Status{claim.StatusFailed, claim.StatusUnknown}}) {
 			if err != nil {
 				yield(DeadEvent{}, fmt.Errorf("list dead events: %w", err))
 				return
 			}
+			dead = append(dead, found)
+		}
+		for _, found := range dead {
 			e, err := inbox.Load(ctx, found.ID)
 			if errors.Is(err, claim.ErrNotFound) { // deleted since
 				continue

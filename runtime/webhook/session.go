@@ -68,7 +68,9 @@ func (s *session) round(ctx context.Context, limit int) (started int, err error)
 	for _, e := range events {
 		s.running.Go(func() {
 			defer func() { <-s.slots }()
-			s.tally(s.w.process(s, e))
+			end := endedReleased // a work that ends its goroutine is given back, and nothing after it is reached
+			defer func() { s.tally(end) }()
+			end = s.w.process(s, e)
 		})
 	}
 	return len(events), err
@@ -147,7 +149,8 @@ const (
 
 // process claims the event and does its work.
 func (w *Worker) process(s *session, e Event) ending {
-	superseded := false
+	superseded, after := false, time.Duration(0)
+	defer func() { w.let(e.ID, after) }()
 	res := w.claimer.Do(s.base, claim.Proposal{
 		ID: e.ID, Run: e.Name, Runtime: w.cfg.Timeout, Lease: w.cfg.Lease, Renew: w.cfg.Renew,
 		Retention: w.cfg.Retention, MaxAttempts: max(w.cfg.MaxAttempts, 0), Fingerprint: e.Fingerprint,
@@ -159,8 +162,6 @@ func (w *Worker) process(s *session, e Event) ending {
 		attempt, _ := claim.FromContext(ctx)
 		return attempt.SetResult([]byte(ResultSuperseded))
 	})
-	after := time.Duration(0)
-	defer func() { w.let(e.ID, after) }()
 
 	log := w.cfg.Logger.With("source", e.Source, "webhook_id", e.WebhookID, "event", e.ID, "attempt", res.Attempt, "attempt_id", res.AttemptID)
 	switch res.Outcome {

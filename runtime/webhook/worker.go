@@ -153,12 +153,12 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Run does the works of due events until ctx ends, Concurrency of them at a time. Then the contexts of the works that run end with the
+// Run does the works of due events until ctx ends or Shutdown is called, Concurrency of them at a time. Then the contexts of the works that run end with the
 // cause claim.ErrShutdown, and their events are given back, for another worker to take at once; that attempt does not count. Run
 // returns nil when all have returned, or an error after Grace. The worker takes nothing any more after that.
 func (w *Worker) Run(ctx context.Context) error {
 	s := w.newSession(ctx, false)
-	for s.slot(ctx) {
+	for !w.stopping.Load() && s.slot(ctx) {
 		n, err := s.round(ctx, 0)
 		if err != nil && ctx.Err() == nil {
 			w.cfg.Logger.ErrorContext(ctx, "inbox not read, the next try follows", "error", err)
@@ -180,6 +180,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // returns when all have returned, or with an error when ctx ends.
 func (w *Worker) Shutdown(ctx context.Context) error {
 	w.stopping.Store(true)
+	w.Wake()
 	if err := w.claimer.Shutdown(ctx); err != nil {
 		return fmt.Errorf("webhook worker: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -193,4 +194,45 @@ func TestGuardsWantTheWorkOfAnEventInThisInbox(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestTheDeadAreListedOverOneConnection: a list that is not at its end holds it.
+func TestTheDeadAreListedOverOneConnection(t *testing.T) {
+	t.Parallel()
+	db := database(t, filepath.Join(t.TempDir(), "inbox.db"), "?_txlock=immediate")
+	db.SetMaxOpenConns(1)
+	s, err := sqliteinbox.New(db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"msg_1", "msg_2"} {
+		if _, err := s.Accept(t.Context(), webhook.NewEntry("acme", id, "", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := webhook.NewWorker(webhook.WorkerConfig{
+		Inbox: s, Logger: slog.New(slog.DiscardHandler),
+		Work: func(context.Context, webhook.Event) error { return claim.Permanent(errors.New("never")) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drained, err := w.Drain(t.Context()); err != nil || drained.Dead != 2 {
+		t.Fatalf("%+v, %v", drained, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // ends what would wait for ever
+	defer cancel()
+	dead := 0
+	for _, err := range webhook.Dead(ctx, s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead++
+	}
+	if dead != 2 {
+		t.Errorf("%d are dead, want 2", dead)
+	}
 }
