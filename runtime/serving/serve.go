@@ -24,7 +24,8 @@ type Config struct {
 	// Health reports whether a request is a health check: by default a GET or HEAD of /healthz.
 	Health func(*http.Request) bool
 	// Background are works beside the requests, such as a loop. Each gets a context that ends when the process is told to end, and is
-	// waited for. One that returns an error ends the server; one that returns nil does not.
+	// waited for. One that returns an error ends the server; one that returns nil does not. Run returns the error of one that had
+	// been told to end, too, unless it matches context.Canceled.
 	Background []func(context.Context) error
 	// Shutdown ends the work that replies wait for, and returns when it has ended or its context has. Nil: requests are waited for as
 	// they are.
@@ -59,7 +60,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	s := &service{Config: cfg, failed: make(chan error, 1+len(cfg.Background)), ended: make(chan struct{})}
+	s := &service{Config: cfg, failed: make(chan error, 1+len(cfg.Background)), late: make(chan error, len(cfg.Background)), ended: make(chan struct{})}
 	server := s.server()
 	go func() { s.failed <- fmt.Errorf("serve: %w", server.Serve(listener)) }()
 	cfg.Logger.InfoContext(ctx, "listening", "address", listener.Addr().String())
@@ -123,6 +124,7 @@ type service struct {
 
 	ending atomic.Bool
 	failed chan error    // the server's end, and errors of background works
+	late   chan error    // errors of background works that were told to end
 	ended  chan struct{} // closed when all background works have returned
 }
 
@@ -137,8 +139,12 @@ func (s *service) start(ctx context.Context) {
 	left.Store(running)
 	for _, work := range s.Background {
 		go func() {
-			if err := work(ctx); err != nil && ctx.Err() == nil {
+			switch err := work(ctx); {
+			case err == nil:
+			case ctx.Err() == nil:
 				s.failed <- err
+			case !errors.Is(err, context.Canceled): // which would say no more than that it was told to end
+				s.late <- err
 			}
 			if left.Add(-1) == 0 {
 				close(s.ended)
@@ -162,6 +168,9 @@ func (s *service) end(ctx context.Context, server *http.Server) error {
 	err = errors.Join(err, <-replies)
 	select {
 	case <-s.ended:
+		for range len(s.late) {
+			err = errors.Join(err, <-s.late)
+		}
 	case <-ctx.Done():
 		err = errors.Join(err, errors.New("background work goes on"))
 	}

@@ -149,3 +149,22 @@ func TestUnusableEnvironmentsAreRefused(t *testing.T) {
 		t.Error("no handler: accepted")
 	}
 }
+
+func TestABackgroundWorkThatFailsAtItsEndIsReported(t *testing.T) {
+	t.Parallel()
+	left := errors.New("something was left")
+	s := start(t, serving.Config{Handler: hello(), Background: []func(context.Context) error{
+		func(ctx context.Context) error { <-ctx.Done(); return left },
+	}})
+	s.stop()
+	if err := <-s.done; !errors.Is(err, left) {
+		t.Errorf("Run returned %v", err)
+	}
+	s = start(t, serving.Config{Handler: hello(), Background: []func(context.Context) error{
+		func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	}})
+	s.stop()
+	if err := <-s.done; err != nil {
+		t.Errorf("a work that only says that it was told to end: %v", err)
+	}
+}
