@@ -49,7 +49,7 @@ effect: then call again with the key that was printed, within the API's window.`
 		Example: `  terraform-provider-idempotent call https://api.example.com/deployments \
     --idempotency-key "deploy-$CI_PIPELINE_ID" --data @deployment.json --header @headers.txt
   echo '{"amount":100}' | terraform-provider-idempotent call https://api.example.com/payments --data -`,
-		Args: cobra.ExactArgs(1),
+		Args: one("URL", "the address that the request is sent to"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()

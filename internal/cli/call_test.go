@@ -113,7 +113,8 @@ func TestACallThatCannotBeMadeSendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"accepts 1 arg(s), received 0":                        {},
+		"URL is missing: give the address":                    {},
+		"there are 2 arguments where one is taken":            {url, "x"},
 		`--method is "GET"`:                                   {url, "-X", "GET"},
 		"--attempts must be positive":                         {url, "--attempts", "0"},
 		"--timeout is 1m0s, it must be less than the":         {url, "--timeout", "60s", "--window", "60s"},

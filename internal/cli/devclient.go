@@ -89,7 +89,7 @@ order, and has ended when the command returns.
 A handler that does not answer is waited for, half a minute for each job. Deliveries beyond that fail
 at their attempt deadline, by the moved clock.`,
 		Example: `  terraform-provider-idempotent dev advance 24h`,
-		Args:    cobra.ExactArgs(1),
+		Args:    one("DURATION", "how far the clock is moved, such as 24h"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var clock struct {
 				Now time.Time `json:"now"`

@@ -28,7 +28,7 @@ Values that are marked as sensitive, and headers that look like secrets, become 
 never written.`,
 		Example: `  terraform show -json | terraform-provider-idempotent migrate - > jobs.tf
   terraform state pull | terraform-provider-idempotent migrate --out jobs.tf -`,
-		Args: cobra.ExactArgs(1),
+		Args: one("FILE", "what terraform show -json wrote, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return migrate(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], out, enforce)
 		},

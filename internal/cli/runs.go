@@ -34,6 +34,8 @@ The store is named by --store, or by the environment variable ` + run.EnvStore +
 type runsFlags struct {
 	url    string
 	json   bool
+	tenant string
+	source string
 	getenv func(string) string
 }
 
@@ -53,6 +55,9 @@ func (f *runsFlags) with(ctx context.Context, do func(claim.Store) error) error 
 	if err != nil {
 		return err
 	}
+	if err := present(url); err != nil {
+		return err
+	}
 	store, err := d.claims.open(ctx, url)
 	if err != nil {
 		return err
@@ -66,6 +71,18 @@ func (f *runsFlags) addStore(cmd *cobra.Command) {
 
 func (f *runsFlags) addJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+func (f *runsFlags) addTenant(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.tenant, "tenant", "", "RUN is an idempotency key of this tenant of an API")
+}
+
+// runName is the run that an argument means: with --tenant, an empty one too, that of a request with an idempotency key.
+func (f *runsFlags) runName(cmd *cobra.Command, arg string) string {
+	if cmd.Flags().Changed("tenant") {
+		return run.KeyName(f.tenant, arg)
+	}
+	return arg
 }
 
 var idForm = regexp.MustCompile(`^[0-9a-f]{64}$`)

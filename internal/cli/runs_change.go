@@ -46,13 +46,13 @@ lease still holds may be at work right now; --force completes the run all the sa
 
 func newRunsChange(f *runsFlags, to claim.Status, cmd *cobra.Command) *cobra.Command {
 	c := change{to: to}
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = one("RUN", "the id of a run or its whole name, which runs list prints")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.attemptID == "" {
 			return errors.New("--attempt is missing: name the attempt that you mean by its id, as runs list and runs show print it")
 		}
 		return f.with(cmd.Context(), func(store claim.Store) error {
-			found, said, err := c.apply(cmd.Context(), store, args[0])
+			found, said, err := c.apply(cmd.Context(), store, f.runName(cmd, args[0]))
 			if err != nil {
 				return err
 			}
@@ -64,6 +64,7 @@ func newRunsChange(f *runsFlags, to claim.Status, cmd *cobra.Command) *cobra.Com
 		})
 	}
 	f.addJSON(cmd)
+	f.addTenant(cmd)
 	cmd.Flags().StringVar(&c.attemptID, "attempt", "", "id of the attempt that is meant")
 	cmd.Flags().BoolVar(&c.force, "force", false, "also when the attempt's lease still holds")
 	return cmd

@@ -18,10 +18,10 @@ func newRunsShow(f *runsFlags) *cobra.Command {
 		Long:  `Show the record of one run, which is named by its id or by its whole name.`,
 		Example: `  terraform-provider-idempotent runs show --store sqlite:claims.db \
     projects/acme-prod/locations/europe-west1/jobs/nightly-report/runs/2026-10-16T12:00:00Z`,
-		Args: cobra.ExactArgs(1),
+		Args: one("RUN", "the id of a run or its whole name, which runs list prints"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd.Context(), func(store claim.Store) error {
-				found, err := find(cmd.Context(), store, args[0])
+				found, err := find(cmd.Context(), store, f.runName(cmd, args[0]))
 				if err != nil {
 					return err
 				}
@@ -34,6 +34,7 @@ func newRunsShow(f *runsFlags) *cobra.Command {
 		},
 	}
 	f.addJSON(cmd)
+	f.addTenant(cmd)
 	return cmd
 }
 

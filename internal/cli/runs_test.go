@@ -273,3 +273,34 @@ func TestTheStoreComesFromTheEnvironment(t *testing.T) {
 		t.Errorf("printed %q", out)
 	}
 }
+
+func TestARunOfAnAPIIsNamedByTenantAndKey(t *testing.T) {
+	t.Parallel()
+	store, url := claims(t)
+	name := run.KeyName("acme", "order-1")
+	put(t, store, name, claim.Record{Status: claim.StatusUnknown, AttemptID: "a1"})
+	if out := must(t, "runs", "show", "order-1", "--tenant", "acme", "--store", url); !strings.Contains(out, run.ID(name)) {
+		t.Errorf("printed %q", out)
+	}
+	if _, err := command(t, "runs", "show", "order-1", "--tenant", "", "--store", url); err == nil {
+		t.Error("the key of another tenant was found")
+	}
+	must(t, "runs", "release", "order-1", "--tenant", "acme", "--attempt", "a1", "--store", url)
+	if found, err := store.Get(t.Context(), run.ID(name)); err != nil || found.Status != claim.StatusReleased {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestAFileThatIsNotThereIsNoEmptyStore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "claims.db")
+	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", "x"}, {"runs", "purge"}, {"webhooks", "dead"}} {
+		_, err := command(t, append(args, "--store", "sqlite://"+filepath.ToSlash(path)+"?table=own")...)
+		if err == nil || !strings.Contains(err.Error(), "--store: there is no file "+path) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file was made: %v", err)
+	}
+}

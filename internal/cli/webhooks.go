@@ -51,6 +51,9 @@ func (f *runsFlags) withInbox(ctx context.Context, do func(webhook.Inbox) error)
 	if err != nil {
 		return err
 	}
+	if err := present(url); err != nil {
+		return err
+	}
 	inbox, err := d.open(ctx, url)
 	if err != nil {
 		return err
@@ -164,12 +167,16 @@ func newWebhooksShow(f *runsFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show EVENT",
 		Short: "Show one webhook and how its work stands",
-		Long: `Show one webhook, which is named by the id of its event, and how its work stands. The payload, which may hold
-what is not for every eye, is printed only with --payload: alone and byte for byte, or with --json as a field.`,
-		Args: cobra.ExactArgs(1),
+		Long: `Show one webhook, whether its work is done or not, and how that stands. It is named by the id of its event, or,
+with --source, by the webhook-id that its sender gave it.
+
+The payload, which may hold what is not for every eye, is printed only with --payload: alone and byte for byte,
+or with --json as a field.`,
+		Example: `  terraform-provider-idempotent webhooks show msg_2KWPBgLlAfxdpx2AI54pPJ85f4W --source billing --payload`,
+		Args:    one("EVENT", "the id of an event, which webhooks dead prints"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withInbox(cmd.Context(), func(inbox webhook.Inbox) error {
-				event, err := inbox.Load(cmd.Context(), runID(args[0]))
+				event, err := inbox.Load(cmd.Context(), f.eventID(args[0]))
 				if errors.Is(err, claim.ErrNotFound) {
 					return noEvent(args[0])
 				}
@@ -189,12 +196,25 @@ what is not for every eye, is printed only with --payload: alone and byte for by
 		},
 	}
 	f.addJSON(cmd)
+	f.addSource(cmd)
 	cmd.Flags().BoolVar(&payload, "payload", false, "print the payload")
 	return cmd
 }
 
+func (f *runsFlags) addSource(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.source, "source", "", "EVENT is the webhook-id that this source gave it, as the handler names the source")
+}
+
+// eventID reads how an event is named on the command line.
+func (f *runsFlags) eventID(arg string) string {
+	if f.source != "" {
+		return webhook.NewEntry(f.source, arg, "", nil).ID
+	}
+	return runID(arg)
+}
+
 func noEvent(arg string) error {
-	return fmt.Errorf("the inbox has no event %q: name it by its id, as webhooks dead lists it", arg)
+	return fmt.Errorf("the inbox has no event %q: name it by its id, as webhooks dead lists it, or by its webhook-id and --source", arg)
 }
 
 func (f *runsFlags) printEvent(w io.Writer, found claim.Snapshot, e webhook.Event, payload bool) error {
@@ -230,13 +250,13 @@ func newWebhooksRequeue(f *runsFlags) *cobra.Command {
 		Long: `Give a webhook whose work was given up back to the workers, which take it at once; its attempts count from nothing.
 
 The attempt that is meant is named, as webhooks dead lists it: if another one has come since, nothing is changed.`,
-		Args: cobra.ExactArgs(1),
+		Args: one("EVENT", "the id of an event, which webhooks dead prints"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if attemptID == "" {
 				return errors.New("--attempt is missing: name the attempt that you mean by its id, as webhooks dead prints it")
 			}
 			return f.withInbox(cmd.Context(), func(inbox webhook.Inbox) error {
-				id := runID(args[0])
+				id := f.eventID(args[0])
 				err := webhook.Requeue(cmd.Context(), inbox, id, attemptID)
 				if errors.Is(err, claim.ErrNotFound) {
 					return noEvent(args[0])
@@ -249,6 +269,7 @@ The attempt that is meant is named, as webhooks dead lists it: if another one ha
 			})
 		},
 	}
+	f.addSource(cmd)
 	cmd.Flags().StringVar(&attemptID, "attempt", "", "id of the attempt that is meant")
 	return cmd
 }

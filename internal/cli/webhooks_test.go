@@ -142,7 +142,9 @@ func TestEventsOfWebhooksAreNotReleasedAsRuns(t *testing.T) {
 
 func TestWebhooksSayWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	url := "sqlite://" + filepath.ToSlash(filepath.Join(t.TempDir(), "inbox.db"))
+	folder := "sqlite://" + filepath.ToSlash(t.TempDir())
+	url := folder + "/inbox.db"
+	must(t, "webhooks", "init", "--store", url)
 	id := webhook.NewEntry("acme", "msg_1", "", nil).ID
 	for want, args := range map[string][]string{
 		"redis keeps no webhooks":        {"dead", "--store", "redis://localhost"},
@@ -150,11 +152,44 @@ func TestWebhooksSayWhatIsMissing(t *testing.T) {
 		"--attempt is missing":           {"requeue", id, "--store", url},
 		"the inbox has no event":         {"requeue", id, "--attempt", "x", "--store", url},
 		`the inbox has no event "msg_1"`: {"show", "msg_1", "--store", url},
-		"accepts 1 arg(s), received 0":   {"show", "--store", url},
+		"EVENT is missing: give the id":  {"show", "--store", url},
+		"--store: there is no file":      {"dead", "--store", folder + "/another.db"},
 		"must begin with the scheme":     {"dead", "--store", "mysql://x"},
 	} {
 		if _, err := command(t, append([]string{"webhooks"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("webhooks %s: %v, want %q", strings.Join(args, " "), err, want)
 		}
+	}
+}
+
+func TestAWebhookIsNamedByItsSenderToo(t *testing.T) {
+	t.Parallel()
+	url := "sqlite://" + filepath.ToSlash(filepath.Join(t.TempDir(), "inbox.db"))
+	inbox, err := sqliteinbox.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inbox.Close() })
+	entry := webhook.NewEntry("acme", "msg_1", "application/json", []byte(`{"type": "a"}`))
+	if _, err := inbox.Accept(t.Context(), entry); err != nil {
+		t.Fatal(err)
+	}
+	if out := must(t, "webhooks", "show", "msg_1", "--source", "acme", "--payload", "--store", url); out != `{"type": "a"}` {
+		t.Errorf("printed %q", out)
+	}
+	if _, err := command(t, "webhooks", "show", "msg_1", "--source", "globex", "--store", url); err == nil {
+		t.Error("an event of another source was found")
+	}
+	diesOnce(t, inbox, errors.New("no such invoice"))
+	dead := must(t, "webhooks", "dead", "--json", "--store", url)
+	var rows []struct {
+		AttemptID string `json:"attempt_id"`
+	}
+	if err := json.Unmarshal([]byte(dead), &rows); err != nil || len(rows) != 1 {
+		t.Fatalf("%v: %s", err, dead)
+	}
+	out := must(t, "webhooks", "requeue", "msg_1", "--source", "acme", "--attempt", rows[0].AttemptID, "--store", url)
+	if !strings.Contains(out, entry.ID) {
+		t.Errorf("printed %q", out)
 	}
 }
