@@ -56,7 +56,7 @@ func (m *Middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 		next.ServeHTTP(w, r) // guarded already, by the same middleware further out
 		return
 	}
-	if x.body, err = readBody(w, r, m.cfg.MaxBody); err != nil {
+	if x.body, err = inbound.Read(w, bodyTimeout, func() ([]byte, error) { return readBody(w, r, m.cfg.MaxBody) }); err != nil {
 		m.refuse(w, r, bodyCode(err), 0)
 		return
 	}
@@ -96,7 +96,6 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	defer inbound.Patience(w, bodyTimeout)()
 	if r.ContentLength > 0 { // net/http reads no further
 		b := make([]byte, r.ContentLength)
 		if _, err := io.ReadFull(r.Body, b); err != nil {

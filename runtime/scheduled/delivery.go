@@ -157,8 +157,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
 	}
-	defer inbound.Patience(w, bodyTimeout)()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.cfg.MaxBody))
+	body, err := inbound.Read(w, bodyTimeout, func() ([]byte, error) { return io.ReadAll(http.MaxBytesReader(w, r.Body, h.cfg.MaxBody)) })
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -120,7 +120,7 @@ func (rc *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "webhooks are sent by POST")
 		return
 	}
-	body, err := rc.read(w, r)
+	body, err := inbound.Read(w, bodyTimeout, func() ([]byte, error) { return rc.read(w, r) })
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", rc.cfg.MaxBody))
@@ -149,7 +149,6 @@ func (rc *Receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	if r.ContentLength > rc.cfg.MaxBody {
 		return nil, &http.MaxBytesError{Limit: rc.cfg.MaxBody}
 	}
-	defer inbound.Patience(w, bodyTimeout)()
 	if r.ContentLength > 0 { // net/http reads no further
 		b := make([]byte, r.ContentLength)
 		_, err := io.ReadFull(r.Body, b)

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// Patience gives the caller so long to send its body, and returns what ends that once the body was read. No setting of the server does so
-// without also cutting the work. Not every server can bound it; those that cannot do it themselves.
-func Patience(w http.ResponseWriter, d time.Duration) (end func()) {
+// Read reads the body of a request by read, and gives the caller so long to send it. No setting of the server does so without also cutting
+// the work. Not every server can bound it; those that cannot do it themselves.
+func Read(w http.ResponseWriter, d time.Duration, read func() ([]byte, error)) ([]byte, error) {
 	control := http.NewResponseController(w)
-	if control.SetReadDeadline(time.Now().Add(d)) != nil {
-		return func() {}
+	bounded := control.SetReadDeadline(time.Now().Add(d)) == nil
+	body, err := read()
+	if bounded && err == nil { // otherwise it stands: the server waits for the rest of a body before it sends the answer
+		_ = control.SetReadDeadline(time.Time{}) // it could before
 	}
-	return func() { _ = control.SetReadDeadline(time.Time{}) } // it could before
+	return body, err
 }

@@ -1,6 +1,7 @@
 package inbound_test
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net"
@@ -15,11 +16,12 @@ import (
 
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	t.Parallel()
-	read := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer inbound.Patience(w, 50*time.Millisecond)()
-		_, err := io.ReadAll(r.Body)
-		read <- err
+		_, err := inbound.Read(w, 50*time.Millisecond, func() ([]byte, error) { return io.ReadAll(r.Body) })
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("read: %v", err)
+		}
+		w.WriteHeader(http.StatusBadRequest)
 	}))
 	defer server.Close()
 	var d net.Dialer
@@ -31,8 +33,16 @@ func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nthe begin"); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("read: %v", err)
+	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusBadRequest || !resp.Close {
+		t.Errorf("status %d, the connection is to be closed: %v", resp.StatusCode, resp.Close)
 	}
 }
 
@@ -50,18 +60,31 @@ func (p *patient) SetReadDeadline(t time.Time) error {
 
 func TestPatienceEndsWithTheBody(t *testing.T) {
 	t.Parallel()
-	p := &patient{ResponseWriter: httptest.NewRecorder()}
-	end := inbound.Patience(p, time.Hour)
-	if len(p.deadlines) != 1 || time.Until(p.deadlines[0]) <= 0 || time.Until(p.deadlines[0]) > time.Hour {
-		t.Errorf("while the body is read: %v", p.deadlines)
-	}
-	end()
-	if len(p.deadlines) != 2 || !p.deadlines[1].IsZero() {
-		t.Errorf("after it was read: %v", p.deadlines)
+	for name, test := range map[string]struct {
+		err       error
+		deadlines int
+	}{
+		"read whole": {nil, 2},
+		"not read":   {io.ErrUnexpectedEOF, 1},
+	} {
+		p := &patient{ResponseWriter: httptest.NewRecorder()}
+		body, err := inbound.Read(p, time.Hour, func() ([]byte, error) { return []byte("body"), test.err })
+		if string(body) != "body" || !errors.Is(err, test.err) {
+			t.Errorf("%s: %q, %v", name, body, err)
+		}
+		if len(p.deadlines) != test.deadlines || time.Until(p.deadlines[0]) <= 0 || time.Until(p.deadlines[0]) > time.Hour {
+			t.Fatalf("%s: waited until %v, want %d times", name, p.deadlines, test.deadlines)
+		}
+		if test.deadlines == 2 && !p.deadlines[1].IsZero() {
+			t.Errorf("%s: the deadline stands: %v", name, p.deadlines[1])
+		}
 	}
 }
 
 func TestAWriterThatKnowsNoDeadlineIsTaken(t *testing.T) {
 	t.Parallel()
-	inbound.Patience(httptest.NewRecorder(), time.Second)()
+	body, err := inbound.Read(httptest.NewRecorder(), time.Second, func() ([]byte, error) { return []byte("body"), nil })
+	if string(body) != "body" || err != nil {
+		t.Errorf("%q, %v", body, err)
+	}
 }
