@@ -44,8 +44,9 @@ type receiving struct {
 	Others bool
 	// Verifier, Receiver and Worker are lines of Go literals: what differs from the library's defaults.
 	Verifier, Receiver, Worker []string
-	// RetryHorizon and Timeout are what holds in the end.
-	RetryHorizon, Timeout time.Duration
+	// RetryHorizon, Timeout, Lease and MaxAttempts are what holds in the end.
+	RetryHorizon, Timeout, Lease time.Duration
+	MaxAttempts                  int
 	// DrainFor is how long, as Go has it, a call of the drain takes events: with the last of them it ends within the deadline.
 	DrainFor string
 }
@@ -86,6 +87,8 @@ func received(spec Spec, k kind, store Store) (*receiving, []job, []*SpecError) 
 	if len(r.Secrets) == 0 {
 		r.Secrets = []string{DefaultSecret}
 	}
+	r.Lease = orDefault(spec.Policy.Lease, claim.DefaultLease(r.Timeout, 0, spec.Policy.Renew))
+	r.MaxAttempts = orDefault(spec.Policy.MaxAttempts, webhook.DefaultMaxAttempts)
 	deadline := orDefault(spec.Policy.Deadline, defaultDeadline)
 	r.DrainFor = goDuration(max(deadline-r.Timeout, deadline/3).Truncate(time.Second))
 	r.literals(*w, spec.Policy)
