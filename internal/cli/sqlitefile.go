@@ -31,7 +31,7 @@ func present(url string) error {
 	}
 	path = filepath.FromSlash(path)
 	if _, err := os.Stat(path); path == "" || !errors.Is(err, fs.ErrNotExist) {
-		return nil //nolint:nilerr // likewise
+		return nil
 	}
 	return fmt.Errorf("--store: there is no file %s: give the path of the handler's file; a relative one starts in the current folder", path)
 }
