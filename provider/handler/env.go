@@ -91,12 +91,6 @@ func (m model) promise() types.String {
 			jobs = append(jobs, job)
 		}
 	}
-	for _, caller := range callers {
-		if strings.HasPrefix(caller, "*") {
-			callers = nil
-			break
-		}
-	}
 	timeout, _ := m.timeout()
 	switch m.Kind.ValueString() {
 	case kindAPI: // no job calls it

@@ -9,58 +9,40 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
-// naming is what the record of a run is found by, beside job and schedule time.
-type naming struct{ store, format, scope, forced string }
-
-// namingOf reads the effective attributes. False: they are not all known.
-func (m model) namingOf() (naming, bool) {
-	fields, known := m.EffectiveDeduplication.Attributes(), true
-	text := func(name string) string {
+// naming is how runs are named by the effective attributes.
+func (m model) naming() jobspec.Naming {
+	fields := m.EffectiveDeduplication.Attributes()
+	text := func(name string) jobspec.Value[string] {
 		value, ok := fields[name].(types.String)
-		known = known && ok && !value.IsUnknown() && !value.IsNull()
-		return value.ValueString()
+		if !ok || value.IsUnknown() || value.IsNull() {
+			return jobspec.Unknown[string]()
+		}
+		return jobspec.Known(value.ValueString())
 	}
-	n := naming{text("store"), text("run_id_format"), text("run_scope"), text("forced_runs")}
-	return n, known
+	return jobspec.Naming{Store: text("store"), RunIDFormat: text("run_id_format"), RunScope: text("run_scope"), ForcedRuns: text("forced_runs")}
 }
 
-// declaredPrevious is the naming that the block previous declares, nil without one. What it leaves out is what the handler assumes.
-func declaredPrevious(config model, now naming, diags *diag.Diagnostics) *naming {
+// declaredPrevious is the naming that the block previous declares.
+func declaredPrevious(config model, diags *diag.Diagnostics) jobspec.Value[jobspec.Previous] {
 	block, _ := only[deduplication](config.Deduplication, diags)
 	if block == nil {
-		return nil
+		return jobspec.Unset[jobspec.Previous]()
 	}
-	declared, _ := only[previous](block.Previous, diags)
-	if declared == nil {
-		return nil
-	}
-	or := func(value types.String, fallback string) string {
-		if value.ValueString() == "" {
-			return fallback
-		}
-		return value.ValueString()
-	}
-	format := or(declared.RunIDFormat, string(run.FormatV1))
-	return &naming{
-		store: or(declared.Store, now.store), format: format, scope: declared.RunScope.ValueString(),
-		forced: or(declared.ForcedRuns, string(run.Policy{Format: run.Format(format)}.ForcedRuns())),
-	}
+	return specReader{diags: diags}.previous(block.Previous)
 }
 
 // warnRenamed says that a change gives runs another name, and what keeps a run that is retried across the change from being executed
 // twice. A job that injected no policy before was not protected; nothing is lost by naming its runs anew.
 func warnRenamed(config, plan, state model, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
-	before, one := state.namingOf()
-	after, two := plan.namingOf()
+	before, after := state.naming(), plan.naming()
+	renaming := jobspec.Rename(before, after, declaredPrevious(config, &diags))
 	header, protected := mapToAPI(state.InjectedHeaders)[run.HeaderPolicy]
-	if !one || !two || !protected || before == after {
-		return diags
-	}
-	if declared := declaredPrevious(config, after, &diags); declared != nil && *declared == before {
+	if !protected || renaming.Unknown || renaming.Declared || len(renaming.Changes) == 0 {
 		return diags
 	}
 	// A header that cannot be read was set by hand; how long its runs may be retried is not known then.
@@ -69,41 +51,31 @@ func warnRenamed(config, plan, state model, now time.Time) diag.Diagnostics {
 		horizon += policy.Horizon
 	}
 	until := now.UTC().Add(horizon).Truncate(time.Hour).Add(time.Hour)
+	changes := make([]string, len(renaming.Changes))
+	for i, change := range renaming.Changes {
+		changes[i] = fmt.Sprintf("%s changes from %q to %q", change.Attribute, change.From, change.To)
+	}
 	at := path.Root("deduplication")
 	diags.AddAttributeWarning(at, fmt.Sprintf("deduplication of job %q: its runs get another name", plan.Name.ValueString()),
 		fmt.Sprintf("%s. A run that was executed before the change and is delivered again after it would not be recognised.\n\n"+
 			"Until no such delivery can come any more, let the handler claim runs by both names: give its service %s, deploy it, and declare "+
-			"the same here, which silences this warning:\n\n%s",
-			changes(before, after), environment(before, after, plan.Name.ValueString(), until), previousHCL(before, after, until)))
+			"the same here, which silences this warning:\n\n%s\n\n(rule %s)",
+			strings.Join(changes, ", "), environment(before, after, plan.Name.ValueString(), until), previousHCL(before, after, until),
+			jobspec.RunsRenamed))
 	return diags
 }
 
-// changes lists what differs.
-func changes(before, after naming) string {
-	var all []string
-	add := func(attribute, from, to string) {
-		if from != to {
-			all = append(all, fmt.Sprintf("%s changes from %q to %q", attribute, from, to))
-		}
-	}
-	add("store", before.store, after.store)
-	add("run_id_format", before.format, after.format)
-	add("run_scope", before.scope, after.scope)
-	add("forced_runs", before.forced, after.forced)
-	return strings.Join(all, ", ")
-}
-
 // environment is what the handler reads the previous name from.
-func environment(before, after naming, job string, until time.Time) string {
-	p := run.Previous{Job: job, Scope: before.scope, Until: until, Format: run.Format(before.format), Forced: run.ForcedPolicy(before.forced)}
+func environment(before, after jobspec.Naming, job string, until time.Time) string {
+	p := run.Previous{Job: job, Scope: before.RunScope.OrZero(), Until: until, Format: run.Format(before.RunIDFormat.OrZero()), Forced: run.ForcedPolicy(before.ForcedRuns.OrZero())}
 	text := run.EnvPrevious + "=" + run.EncodePrevious([]run.Previous{p})
-	if before.store != after.store {
-		text += " and " + run.EnvPreviousStore + "=" + before.store
+	if before.Store.OrZero() != after.Store.OrZero() {
+		text += " and " + run.EnvPreviousStore + "=" + before.Store.OrZero()
 	}
 	return text
 }
 
-func previousHCL(before, after naming, until time.Time) string {
+func previousHCL(before, after jobspec.Naming, until time.Time) string {
 	var b strings.Builder
 	b.WriteString("previous {\n")
 	write := func(attribute, value string, leaveOut bool) {
@@ -111,10 +83,10 @@ func previousHCL(before, after naming, until time.Time) string {
 			fmt.Fprintf(&b, "  %-13s = %q\n", attribute, value)
 		}
 	}
-	write("store", before.store, before.store == after.store)
-	write("run_id_format", before.format, before.format == string(run.FormatV1))
-	write("run_scope", before.scope, before.scope == "")
-	write("forced_runs", before.forced, before.forced == string(run.Policy{Format: run.Format(before.format)}.ForcedRuns()))
+	write("store", before.Store.OrZero(), before.Store.OrZero() == after.Store.OrZero())
+	write("run_id_format", before.RunIDFormat.OrZero(), before.RunIDFormat.OrZero() == string(run.FormatV1))
+	write("run_scope", before.RunScope.OrZero(), before.RunScope.OrZero() == "")
+	write("forced_runs", before.ForcedRuns.OrZero(), before.ForcedRuns.OrZero() == string(run.Policy{Format: run.Format(before.RunIDFormat.OrZero())}.ForcedRuns()))
 	write("until", run.FormatTime(until), false)
 	b.WriteString("}")
 	return b.String()
