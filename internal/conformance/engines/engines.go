@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/chance"
 )
 
 // The names by which IDEMPOTENT_TEST_REQUIRE and skip lines call the engines.
@@ -84,6 +86,8 @@ func (r *registry) stop() {
 // Without it the servers still end with the process on Linux, but their data folders stay until the next run sweeps them.
 func Main(m *testing.M) int {
 	defer shared.stop()
+
+	chance.Fix()
 
 	return m.Run()
 }
