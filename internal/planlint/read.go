@@ -169,29 +169,14 @@ func (r *reader) part(key string) error {
 
 // change reads an element of resource_changes.
 func (r *reader) change() error {
-	whole, err := r.element()
-	if err != nil {
-		return err
-	}
 	var found resource
-	var mode, deposed string
-	in := r.inner.within(whole)
-	if err := in.object(func(key string) error {
+	var deposed string
+	wanted, err := r.instance(&found, func(in *stream, key string) error {
 		switch key {
-		case "address":
-			return in.text(&found.address)
 		case "previous_address":
 			return in.text(&found.previous)
 		case "module_address":
 			return in.text(&found.module)
-		case "mode":
-			return in.text(&mode)
-		case "type":
-			return in.text(&found.kind)
-		case "name":
-			return in.text(&found.name)
-		case "index":
-			return in.index(&found.index)
 		case "deposed":
 			return in.text(&deposed)
 		case "change":
@@ -201,20 +186,51 @@ func (r *reader) change() error {
 			return in.sides(&found)
 		}
 		return in.skip()
-	}); err != nil {
+	})
+	if err != nil || !wanted || deposed != "" {
 		return err
-	}
-	d := r.document
-	d.total++
-	if mode != managedResources || deposed != "" || !relevant(found.kind) {
-		return nil
 	}
 	if found.is("no-op") { // then both are the same
 		found.before, found.beforeSensitive = nil, nil
 	}
-	found.hasBefore, found.hasAfter, found.place = found.before != nil, found.after != nil, len(d.resources)
-	d.resources = append(d.resources, &found)
+	r.document.add(&found)
 	return nil
+}
+
+// instance reads an element that is an instance of a resource, and counts it: here what tells it from others, by rest what else there
+// is of it. Wanted: it is managed, and of a type that is kept.
+func (r *reader) instance(found *resource, rest func(in *stream, key string) error) (wanted bool, err error) {
+	whole, err := r.element()
+	if err != nil {
+		return false, err
+	}
+	var mode string
+	in := r.inner.within(whole)
+	if err := in.object(func(key string) error {
+		switch key {
+		case "address":
+			return in.text(&found.address)
+		case "mode":
+			return in.text(&mode)
+		case "type":
+			return in.text(&found.kind)
+		case "name":
+			return in.text(&found.name)
+		case "index":
+			return in.index(&found.index)
+		}
+		return rest(in, key)
+	}); err != nil {
+		return false, err
+	}
+	r.document.total++
+	return mode == managedResources && relevant(found.kind), nil
+}
+
+// add keeps a resource that was read.
+func (d *Document) add(found *resource) {
+	found.hasBefore, found.hasAfter, found.place = found.before != nil, found.after != nil, len(d.resources)
+	d.resources = append(d.resources, found)
 }
 
 // sides reads what a resource is before and after a change.
@@ -249,25 +265,9 @@ func (s *stream) index(to *string) error {
 
 // value reads a resource of a state.
 func (r *reader) value() error {
-	whole, err := r.element()
-	if err != nil {
-		return err
-	}
 	var found resource
-	var mode string
-	in := r.inner.within(whole)
-	if err := in.object(func(key string) error {
+	wanted, err := r.instance(&found, func(in *stream, key string) error {
 		switch key {
-		case "address":
-			return in.text(&found.address)
-		case "mode":
-			return in.text(&mode)
-		case "type":
-			return in.text(&found.kind)
-		case "name":
-			return in.text(&found.name)
-		case "index":
-			return in.index(&found.index)
 		case "values":
 			if found.kind != "" && !relevant(found.kind) {
 				return in.skip()
@@ -277,17 +277,13 @@ func (r *reader) value() error {
 			return in.keep(&found.afterSensitive)
 		}
 		return in.skip()
-	}); err != nil {
+	})
+	if err != nil || !wanted {
 		return err
 	}
-	d := r.document
-	d.total++
-	if mode != managedResources || !relevant(found.kind) {
-		return nil
-	}
 	module, _, _ := cutLast(found.address, found.kind+"."+found.name)
-	found.module, found.hasAfter, found.place = strings.TrimSuffix(module, "."), found.after != nil, len(d.resources)
-	d.resources = append(d.resources, &found)
+	found.module = strings.TrimSuffix(module, ".")
+	r.document.add(&found)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package idempotencykey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,16 +170,15 @@ func build(cfg Config, claimer *claim.Claimer) (*Middleware, error) {
 
 func (m *Middleware) setDefaults() {
 	c := &m.cfg
-	setDefault(&c.Header, DefaultHeader)
-	setDefault(&c.ReplayHeader, DefaultReplayHeader)
-	setDefault(&c.CodeMember, "code")
-	setDefault(&c.Window, DefaultWindow)
-	setDefault(&c.Timeout, DefaultTimeout)
-	setDefault(&c.Lease, claim.DefaultLease(c.Timeout, 0, c.Renew))
-	setDefault(&c.RetryAfter, DefaultRetryAfter)
-	setDefault(&c.MaxBody, DefaultMaxBody)
-	setDefault(&c.MaxResponse, min(DefaultMaxResponse, max(m.caps.MaxResult-storedOverhead, 1)))
-	c.Header, c.ReplayHeader = http.CanonicalHeaderKey(c.Header), http.CanonicalHeaderKey(c.ReplayHeader)
+	c.Header = http.CanonicalHeaderKey(cmp.Or(c.Header, DefaultHeader))
+	c.ReplayHeader = http.CanonicalHeaderKey(cmp.Or(c.ReplayHeader, DefaultReplayHeader))
+	c.CodeMember = cmp.Or(c.CodeMember, "code")
+	c.Window = cmp.Or(c.Window, DefaultWindow)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Lease = cmp.Or(c.Lease, claim.DefaultLease(c.Timeout, 0, c.Renew))
+	c.RetryAfter = cmp.Or(c.RetryAfter, DefaultRetryAfter)
+	c.MaxBody = cmp.Or(c.MaxBody, DefaultMaxBody)
+	c.MaxResponse = cmp.Or(c.MaxResponse, min(DefaultMaxResponse, max(m.caps.MaxResult-storedOverhead, 1)))
 	if c.Endpoint == nil {
 		c.Endpoint = requestPath
 	}
@@ -186,12 +186,6 @@ func (m *Middleware) setDefaults() {
 
 // storedOverhead is what an answer may take beside its body by default: headers, trailers, the form.
 const storedOverhead = 16 << 10
-
-func setDefault[T comparable](value *T, otherwise T) {
-	if *value == *new(T) {
-		*value = otherwise
-	}
-}
 
 func (m *Middleware) check() error {
 	c := m.cfg

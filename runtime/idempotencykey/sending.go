@@ -1,6 +1,7 @@
 package idempotencykey
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,7 +154,7 @@ func (s *sending) classify(got received) Code {
 func (s *sending) report(res *http.Response, lookedUp bool) *http.Response {
 	return withReport(res, s.req, Report{
 		Key: s.key, FirstSend: s.first, Attempts: s.sent, LookedUp: lookedUp,
-		Replayed: res.Header.Get(or(s.t.ReplayHeader, DefaultReplayHeader)) == "true",
+		Replayed: res.Header.Get(cmp.Or(s.t.ReplayHeader, DefaultReplayHeader)) == "true",
 	})
 }
 

@@ -2,6 +2,7 @@ package idempotencykey
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,12 +82,7 @@ func (t *Transport) CloseIdleConnections() {
 }
 
 func (t *Transport) base() http.RoundTripper {
-	return or[http.RoundTripper](t.Base, http.DefaultTransport)
-}
-
-func or[T comparable](value, otherwise T) T {
-	setDefault(&value, otherwise)
-	return value
+	return cmp.Or(t.Base, http.DefaultTransport)
 }
 
 // prepare takes key and body.
@@ -95,18 +91,18 @@ func (t *Transport) prepare(req *http.Request) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := http.CanonicalHeaderKey(or(t.Header, DefaultHeader))
+	header := http.CanonicalHeaderKey(cmp.Or(t.Header, DefaultHeader))
 	key, spelling, err := t.keyOf(req, header)
 	if err != nil {
 		return nil, fmt.Errorf("idempotency key: %w", err)
 	}
-	window, timeout := or(t.Window, DefaultWindow), or(t.Timeout, DefaultAttemptTimeout)
+	window, timeout := cmp.Or(t.Window, DefaultWindow), cmp.Or(t.Timeout, DefaultAttemptTimeout)
 	if timeout >= window {
 		return nil, fmt.Errorf("idempotency key: Timeout is %v, it must be less than the window of %v", timeout, window)
 	}
 	s := &sending{
 		t: t, req: req.Clone(req.Context()), key: key, body: body, timeout: timeout, span: window - timeout,
-		attempts: or(t.Attempts, DefaultAttempts), wait: or(t.MinBackoff, DefaultMinBackoff), maxWait: or(t.MaxBackoff, DefaultMaxBackoff),
+		attempts: cmp.Or(t.Attempts, DefaultAttempts), wait: cmp.Or(t.MinBackoff, DefaultMinBackoff), maxWait: cmp.Or(t.MaxBackoff, DefaultMaxBackoff),
 	}
 	s.req.Header[header] = []string{spelling}
 	s.req.Body, s.req.GetBody = nil, nil
@@ -122,7 +118,7 @@ func (t *Transport) takeBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil, nil
 	}
-	limit := or(t.MaxBody, DefaultMaxBody)
+	limit := cmp.Or(t.MaxBody, DefaultMaxBody)
 	body, err := io.ReadAll(io.LimitReader(req.Body, limit+1))
 	err = errors.Join(err, req.Body.Close())
 	if err != nil {
@@ -179,7 +175,7 @@ func (s *sending) attempt() received {
 		cancel()
 		return received{err: err, sent: connected.Load() || !asked.Load()}
 	}
-	limit := or(s.t.MaxAnswer, DefaultMaxAnswer)
+	limit := cmp.Or(s.t.MaxAnswer, DefaultMaxAnswer)
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
 		_ = res.Body.Close() // broken already

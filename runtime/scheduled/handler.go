@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/expiry"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
@@ -26,7 +27,7 @@ type Handler struct {
 	closing   chan struct{}
 	closed    bool
 	unguarded sync.WaitGroup // works without a claim, and the purge
-	purgeAt   time.Time      // when expired records are deleted next
+	expiry    expiry.Turn
 }
 
 // NewHandler returns a handler, or says everything that is wrong with its configuration. Its own policy is held against the limits
@@ -106,15 +107,5 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		return errors.Join(err, fmt.Errorf("unguarded work did not return in time: %w", context.Cause(ctx)))
-	}
-}
-
-// shutting says whether Shutdown was called.
-func (h *Handler) shutting() bool {
-	select {
-	case <-h.closing:
-		return true
-	default:
-		return false
 	}
 }

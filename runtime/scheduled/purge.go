@@ -2,38 +2,23 @@ package scheduled
 
 import (
 	"context"
-	"time"
-)
 
-// purger is a store that does not delete expired records by itself.
-type purger interface {
-	Purge(ctx context.Context) (deleted int64, err error)
-}
-
-const (
-	purgeEvery   = time.Hour
-	purgeTimeout = 30 * time.Second
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/expiry"
 )
 
 // purge deletes expired records where the store leaves that to others: beside a delivery, since that is when a platform gives a
 // process time, at most once an hour, and without the delivery waiting for it.
 func (h *Handler) purge(ctx context.Context) {
-	store, ok := h.cfg.Store.(purger)
-	if !ok {
+	store, ok := h.cfg.Store.(expiry.Purger)
+	if !ok || !h.expiry.Take() {
 		return
 	}
 	h.mu.Lock()
-	now := time.Now()
-	due := !h.closed && !now.Before(h.purgeAt)
-	if due {
-		h.purgeAt = now.Add(purgeEvery)
-		h.unguarded.Add(1)
-	}
-	h.mu.Unlock()
-	if !due {
+	defer h.mu.Unlock()
+	if h.closed {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), purgeTimeout)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		select {
 		case <-h.closing:
@@ -41,15 +26,8 @@ func (h *Handler) purge(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}()
-	go func() {
-		defer h.unguarded.Done()
+	h.unguarded.Go(func() {
 		defer cancel()
-		switch deleted, err := store.Purge(ctx); {
-		case err != nil && h.shutting(): // the next process goes on
-		case err != nil:
-			h.cfg.Logger.WarnContext(ctx, "expired records not deleted, the next try comes in an hour", "error", err)
-		case deleted > 0:
-			h.cfg.Logger.InfoContext(ctx, "expired records deleted", "records", deleted)
-		}
-	}()
+		expiry.Purge(ctx, store, h.cfg.Logger, "records")
+	})
 }

@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/expiry"
 )
 
-const (
-	// dueTimeout bounds one search for due events.
-	dueTimeout = 10 * time.Second
-
-	purgeEvery   = time.Hour
-	purgeTimeout = 30 * time.Second
-)
+// dueTimeout bounds one search for due events.
+const dueTimeout = 10 * time.Second
 
 // session is one Run or Drain.
 type session struct {
@@ -231,27 +227,7 @@ func (s *session) tally(e ending) {
 
 // purge deletes expired rows where the store leaves that to others, at most once an hour, beside the works.
 func (s *session) purge(ctx context.Context) {
-	store, ok := s.w.cfg.Inbox.(Purger)
-	if !ok {
-		return
+	if store, ok := s.w.cfg.Inbox.(Purger); ok && s.w.expiry.Take() {
+		s.running.Go(func() { expiry.Purge(ctx, store, s.w.cfg.Logger, "events") })
 	}
-	s.w.mu.Lock()
-	now := time.Now()
-	due := !now.Before(s.w.purgeAt)
-	if due {
-		s.w.purgeAt = now.Add(purgeEvery)
-	}
-	s.w.mu.Unlock()
-	if !due {
-		return
-	}
-	s.running.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, purgeTimeout)
-		defer cancel()
-		if deleted, err := store.Purge(ctx); err != nil && ctx.Err() == nil {
-			s.w.cfg.Logger.Warn("expired events not deleted, the next try comes in an hour", "error", err)
-		} else if deleted > 0 {
-			s.w.cfg.Logger.Info("expired events deleted", "events", deleted)
-		}
-	})
 }

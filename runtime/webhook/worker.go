@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/expiry"
 )
 
 // The defaults of WorkerConfig.
@@ -80,10 +82,10 @@ type Worker struct {
 	claimer  *claim.Claimer
 	wake     chan struct{}
 	stopping atomic.Bool
+	expiry   expiry.Turn
 
-	mu      sync.Mutex
-	held    map[string]time.Time // events not to be taken by this worker: while their work runs (zero), or until then
-	purgeAt time.Time
+	mu   sync.Mutex
+	held map[string]time.Time // events not to be taken by this worker: while their work runs (zero), or until then
 }
 
 // NewWorker returns a worker, or an error that names the field of cfg which cannot be as it is.
@@ -104,23 +106,17 @@ func (c *WorkerConfig) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	setDefault(&c.Timeout, DefaultTimeout)
-	setDefault(&c.Lease, claim.DefaultLease(c.Timeout, 0, c.Renew))
-	setDefault(&c.MaxAttempts, DefaultMaxAttempts)
-	setDefault(&c.Backoff.Min, min(DefaultMinBackoff, max(c.Backoff.Max, 0)))
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Lease = cmp.Or(c.Lease, claim.DefaultLease(c.Timeout, 0, c.Renew))
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, DefaultMaxAttempts)
+	c.Backoff.Min = cmp.Or(c.Backoff.Min, min(DefaultMinBackoff, max(c.Backoff.Max, 0)))
 	if c.Backoff.Max == 0 {
-		setDefault(&c.Backoff.Min, DefaultMinBackoff)
+		c.Backoff.Min = cmp.Or(c.Backoff.Min, DefaultMinBackoff)
 		c.Backoff.Max = max(DefaultMaxBackoff, c.Backoff.Min)
 	}
-	setDefault(&c.Concurrency, DefaultConcurrency)
-	setDefault(&c.Poll, DefaultPoll)
-	setDefault(&c.Grace, DefaultGrace)
-}
-
-func setDefault[T comparable](value *T, otherwise T) {
-	if *value == *new(T) {
-		*value = otherwise
-	}
+	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
+	c.Poll = cmp.Or(c.Poll, DefaultPoll)
+	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 }
 
 func (c *WorkerConfig) check() (err error) {

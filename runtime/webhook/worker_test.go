@@ -329,6 +329,24 @@ func TestExpiredEventsAreDeletedOnceAnHour(t *testing.T) {
 	})
 }
 
+// crowded is an inbox in which a purge never comes to its end.
+type crowded struct{ *meminbox.Store }
+
+func (crowded) Purge(ctx context.Context) (int64, error) { <-ctx.Done(); return 0, ctx.Err() }
+
+func TestAPurgeThatRunsOutOfTimeIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := worker(t, crowded{meminbox.New()}, func(context.Context, webhook.Event) error { return nil },
+			func(cfg *webhook.WorkerConfig) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		drain(t, w)
+		if !strings.Contains(log.String(), "expired events not deleted") {
+			t.Errorf("the log does not tell of it: %s", &log)
+		}
+	})
+}
+
 func TestWhatIsGivenUpIsLoggedWithoutItsPayload(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

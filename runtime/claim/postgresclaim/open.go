@@ -29,23 +29,10 @@ var form = driver.Form{
 
 // parse reads postgres://… with the driver's own parameters, and table.
 func parse(raw string) (*pgxpool.Config, string, error) {
-	u, err := form.Parse(raw)
+	u, table, err := form.Server(raw)
 	if err != nil {
 		return nil, "", err
 	}
-
-	if u.Opaque != "" {
-		return nil, "", form.Errorf("after the scheme come two slashes")
-	}
-
-	table, err := form.Table(u)
-	if err != nil {
-		return nil, "", err
-	}
-
-	query := u.Query()
-	query.Del("table")
-	u.RawQuery = query.Encode()
 
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {

@@ -31,23 +31,10 @@ var form = driver.Form{
 
 // parse reads redis://… with the client's own parameters, and table.
 func parse(raw string) (*redis.Options, string, error) {
-	u, err := form.Parse(raw)
+	u, table, err := form.Server(raw)
 	if err != nil {
 		return nil, "", err
 	}
-
-	if u.Opaque != "" {
-		return nil, "", form.Errorf("after the scheme come two slashes")
-	}
-
-	table, err := form.Table(u)
-	if err != nil {
-		return nil, "", err
-	}
-
-	query := u.Query()
-	query.Del("table")
-	u.RawQuery = query.Encode()
 
 	options, err := redis.ParseURL(u.String())
 	if err != nil {

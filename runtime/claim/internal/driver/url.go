@@ -93,6 +93,28 @@ func (f Form) Parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// Server reads the URL of a server. It returns the URL as the server's client takes it, which knows nothing of tables, and the table.
+func (f Form) Server(raw string) (client *url.URL, table string, err error) {
+	u, err := f.Parse(raw)
+	if err != nil {
+		return nil, "", err
+	}
+
+	if u.Opaque != "" {
+		return nil, "", f.Errorf("after the scheme come two slashes")
+	}
+
+	if table, err = f.Table(u); err != nil {
+		return nil, "", err
+	}
+
+	query := u.Query()
+	query.Del("table")
+	u.RawQuery = query.Encode()
+
+	return u, table, nil
+}
+
 // Errorf is a URLError that shows how the store's URLs are written.
 func (f Form) Errorf(format string, args ...any) error {
 	return &URLError{Store: f.Store, Reason: fmt.Sprintf(format, args...), Remedy: "write " + f.Example}
