@@ -74,7 +74,7 @@ func BenchmarkThousandHandlers(b *testing.B) {
 
 // Time on a shared machine says little; how often planning allocates is the same everywhere, and most of what it costs. It is no
 // parallel test, so that nothing else is counted.
-func TestPlanningAllocatesLittle(t *testing.T) { //nolint:paralleltest // see above
+func TestPlanningAllocatesLittle(t *testing.T) {
 	const most = 3000 // it was 2,400 when this was written
 	spec := generator.Spec{Name: "job", Jobs: []string{"job"}, Project: "acme"}
 	got := testing.AllocsPerRun(10, func() { // templates are parsed once, before what is counted

@@ -28,7 +28,7 @@ func keyText(key any) string {
 	case nil:
 		return ""
 	case string:
-		text, _ := json.Marshal(key) //nolint:errchkjson // a string always marshals
+		text, _ := json.Marshal(key) // a string always marshals
 		return "[" + string(text) + "]"
 	default:
 		return fmt.Sprintf("[%v]", key)

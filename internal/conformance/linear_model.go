@@ -79,7 +79,7 @@ const clockGrain = 2 * time.Second
 // linearModel says which answers a store may give, and which writes the protocol may make: a takeover only of a record that is
 // released, or whose lease is over by the store's times that its claimant had read; a renewal and an end only by the attempt that is
 // in progress; a version only once.
-var linearModel = (&porcupine.NondeterministicModel{ //nolint:gochecknoglobals // a constant in all but name
+var linearModel = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{recordState{}} },
 	Step: func(state, input, output any) []any {
 		s, in, out := state.(recordState), input.(operation), output.(answer) //nolint:forcetypeassert // ours

@@ -17,11 +17,11 @@ type Rule struct {
 
 // The tables are read only.
 var (
-	judgedRules = judged() //nolint:gochecknoglobals // read for each job of a plan
+	judgedRules = judged() // read for each job of a plan
 
 	// Rules lists the rules that judge a job by itself, in the order in which findings come. It and [PlanRules] are the one place
 	// that gives rules their ids.
-	Rules = published() //nolint:gochecknoglobals // a table that other packages range over
+	Rules = published()
 )
 
 // LookupRule is the rule of [Rules] with that id, and false when there is none.

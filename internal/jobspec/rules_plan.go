@@ -25,7 +25,7 @@ const (
 
 // PlanRules lists those rules, in the order in which findings of one resource come. None of them can be accepted by a job: what they
 // find is suppressed in the settings of check.
-var PlanRules = []Rule{ //nolint:gochecknoglobals // a table that other packages range over
+var PlanRules = []Rule{
 	{ID: DurationInvalid, Title: "A duration cannot be read"},
 	{ID: LeaseUnknown, Title: "No lease is known that retries could outlast", Severity: Note},
 	{ID: PolicyHeaderMismatch, Title: "The policy header does not say what the job does"},

@@ -35,7 +35,7 @@ func (s *stream) within(text []byte) *stream {
 }
 
 // nothing is an object without members. It is never written to.
-var nothing = []byte("{}") //nolint:gochecknoglobals // shared by all elements that hold nothing
+var nothing = []byte("{}")
 
 // meter fails when one element takes more than its share, and keeps the error of the input.
 type meter struct {

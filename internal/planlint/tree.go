@@ -62,7 +62,7 @@ func parsed(text []byte) any {
 }
 
 // parsers are for use again, since most of what a parser needs is room.
-var parsers = sync.Pool{New: func() any { return &parser{names: map[string]string{}} }} //nolint:gochecknoglobals // a cache
+var parsers = sync.Pool{New: func() any { return &parser{names: map[string]string{}} }}
 
 // parser makes plain values.
 type parser struct {

@@ -208,7 +208,7 @@ func TestTheZeroScheduleNeverFires(t *testing.T) {
 }
 
 // TestNextAndPrevAllocateNothing runs alone: testing.AllocsPerRun counts what other tests allocate.
-func TestNextAndPrevAllocateNothing(t *testing.T) { //nolint:paralleltest // it counts the allocations of the whole process
+func TestNextAndPrevAllocateNothing(t *testing.T) {
 	for _, name := range []string{"Etc/UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"} {
 		loc := mustLoad(t, name)
 

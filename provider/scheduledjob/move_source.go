@@ -187,7 +187,7 @@ func (s incumbent) retryToAPI() (*schedulerpb.RetryConfig, error) {
 // optional reads a duration; an empty text is none.
 func optional(text string) (*durationpb.Duration, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // the API says the same by leaving the field out
+		return nil, nil // the API says the same by leaving the field out
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {

@@ -163,7 +163,7 @@ func TestServeGivesUpOnWorkThatOutlivesTheGrace(t *testing.T) {
 }
 
 // The signal goes to this process, whose other servers would see it: not parallel.
-func TestServeEndsOnSIGTERM(t *testing.T) { //nolint:paralleltest // see above
+func TestServeEndsOnSIGTERM(t *testing.T) {
 	s := serve(t, newFixture(t, nil), scheduled.ServeConfig{})
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {

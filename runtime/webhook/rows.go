@@ -47,7 +47,7 @@ func (r rows) Swap(ctx context.Context, id string, old claim.Version, rec claim.
 	if rec.Status != claim.StatusCompleted {
 		rec.ExpireAt = time.Time{}
 	}
-	switch rec.Status { //nolint:exhaustive // the rest is as the claimer wrote it
+	switch rec.Status { // the rest is as the claimer wrote it
 	case claim.StatusReleased:
 		rec.LeaseExpires = r.w.storeTime().Add(r.w.backoff(rec))
 	case claim.StatusFailed, claim.StatusUnknown:

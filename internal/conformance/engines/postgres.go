@@ -122,7 +122,7 @@ func postgresReady(ctx context.Context, s *Server) error {
 // unprivileged returns how to run as the user postgres, since initdb and postgres refuse root; nil for anybody else.
 func unprivileged() (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // no attribute is what "run as I am" means to exec.Cmd
+		return nil, nil // no attribute is what "run as I am" means to exec.Cmd
 	}
 
 	u, err := user.Lookup("postgres")

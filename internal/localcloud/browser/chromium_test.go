@@ -22,7 +22,7 @@ type browser struct {
 }
 
 // shared is the one browser of this test process; each test has a window and a profile of its own in it.
-var shared struct { //nolint:gochecknoglobals // one browser a process is what it means
+var shared struct {
 	once   sync.Once
 	ctx    context.Context //nolint:containedctx // chromedp keeps the browser in it
 	cancel context.CancelFunc

@@ -48,7 +48,7 @@ func (c *Client) page(ctx context.Context, name Name, token string) ([]*schedule
 		var page []*schedulerpb.Job
 		var err error
 		next, err = iterator.NewPager(client.ListJobs(ctx, &schedulerpb.ListJobsRequest{Parent: name.Parent()}), readPage, token).NextPage(&page)
-		return page, err //nolint:wrapcheck // call's errors are the API's
+		return page, err
 	})
 	return found, next, err
 }

@@ -120,7 +120,7 @@ func (p *Process) Insert(ctx context.Context, id string, r claim.Record) (claim.
 	snap, ok, err := p.store.Insert(ctx, id, r)
 	p.wrote(r, ok)
 
-	return snap, ok, err //nolint:wrapcheck // the memory store's word
+	return snap, ok, err
 }
 
 // Swap implements claim.Store.
@@ -130,14 +130,14 @@ func (p *Process) Swap(ctx context.Context, id string, old claim.Version, r clai
 	snap, ok, err := p.store.Swap(ctx, id, old, r)
 	p.wrote(r, ok)
 
-	return snap, ok, err //nolint:wrapcheck // the memory store's word
+	return snap, ok, err
 }
 
 // Get implements claim.Store.
 func (p *Process) Get(ctx context.Context, id string) (claim.Snapshot, error) {
 	p.alive()
 
-	return p.store.Get(ctx, id) //nolint:wrapcheck // the memory store's word
+	return p.store.Get(ctx, id)
 }
 
 // List implements claim.Store.
