@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -97,7 +98,7 @@ func api(spec Spec, k kind, store Store) (*guarding, []*SpecError) {
 		errs = append(errs, &SpecError{Field: "store", Reason: store.Title + " may forget keys when it fails over, and a request that is repeated " +
 			"after that runs twice: choose another store, or set api.accept_failover_loss"})
 	}
-	timeout := orDefault(spec.Policy.Timeout, idempotencykey.DefaultTimeout)
+	timeout := cmp.Or(spec.Policy.Timeout, idempotencykey.DefaultTimeout)
 	if least := claim.MinLease(timeout, 0, spec.Policy.Renew); spec.Policy.Lease != 0 && spec.Policy.Lease < least {
 		errs = append(errs, &SpecError{
 			Field: "policy.lease", Value: spec.Policy.Lease.String(), Reason: fmt.Sprintf("it is too short for requests of %v: at least %v", timeout, least),
@@ -106,16 +107,9 @@ func api(spec Spec, k kind, store Store) (*guarding, []*SpecError) {
 	reused := a.Statuses[string(idempotencykey.CodeReused)]
 	return &guarding{
 		TenantHeader: http.CanonicalHeaderKey(a.TenantHeader), KeyRequired: !a.KeyOptional, Fields: a.literal(spec.Policy),
-		InTransaction: a.Lapse == "in_transaction", Window: orDefault(a.Window, idempotencykey.DefaultWindow),
-		ReusedStatus: orDefault(reused, http.StatusConflict),
+		InTransaction: a.Lapse == "in_transaction", Window: cmp.Or(a.Window, idempotencykey.DefaultWindow),
+		ReusedStatus: cmp.Or(reused, http.StatusConflict),
 	}, errs
-}
-
-func orDefault[T comparable](value, otherwise T) T {
-	if value == *new(T) {
-		return otherwise
-	}
-	return value
 }
 
 func (a API) check() []*SpecError {

@@ -116,7 +116,7 @@ func read(spec Spec) (kind, data, error) {
 	}
 	d.TimeoutSeconds = int(math.Ceil(cmp.Or(spec.Policy.Timeout, spec.Policy.Deadline, defaultDeadline).Seconds()))
 	if k.answers == events { // the longest request is a drain
-		d.TimeoutSeconds = int(math.Ceil(orDefault(spec.Policy.Deadline, defaultDeadline).Seconds()))
+		d.TimeoutSeconds = int(math.Ceil(cmp.Or(spec.Policy.Deadline, defaultDeadline).Seconds()))
 	}
 	d.Runtime = "go" + strings.ReplaceAll(d.GoRelease, ".", "")
 	d.Entry = "."

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -52,8 +53,7 @@ type receiving struct {
 }
 
 var (
-	eventType      = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,200}$`)
-	sourceName     = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,200}$`)
+	sentName       = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,200}$`) // of a source or of a type of events
 	secretVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 )
 
@@ -81,15 +81,15 @@ func received(spec Spec, k kind, store Store) (*receiving, []job, []*SpecError) 
 	}
 	jobs, jobErrs := w.name()
 	r := &receiving{
-		Source: orDefault(w.Source, spec.Name), Secrets: w.Secrets, Others: len(w.Events) > 0,
-		RetryHorizon: orDefault(w.RetryHorizon, webhook.DefaultRetryHorizon), Timeout: orDefault(spec.Policy.Timeout, webhook.DefaultTimeout),
+		Source: cmp.Or(w.Source, spec.Name), Secrets: w.Secrets, Others: len(w.Events) > 0,
+		RetryHorizon: cmp.Or(w.RetryHorizon, webhook.DefaultRetryHorizon), Timeout: cmp.Or(spec.Policy.Timeout, webhook.DefaultTimeout),
 	}
 	if len(r.Secrets) == 0 {
 		r.Secrets = []string{DefaultSecret}
 	}
-	r.Lease = orDefault(spec.Policy.Lease, claim.DefaultLease(r.Timeout, 0, spec.Policy.Renew))
-	r.MaxAttempts = orDefault(spec.Policy.MaxAttempts, webhook.DefaultMaxAttempts)
-	deadline := orDefault(spec.Policy.Deadline, defaultDeadline)
+	r.Lease = cmp.Or(spec.Policy.Lease, claim.DefaultLease(r.Timeout, 0, spec.Policy.Renew))
+	r.MaxAttempts = cmp.Or(spec.Policy.MaxAttempts, webhook.DefaultMaxAttempts)
+	deadline := cmp.Or(spec.Policy.Deadline, defaultDeadline)
 	r.DrainFor = goDuration(max(deadline-r.Timeout, deadline/3).Truncate(time.Second))
 	r.literals(*w, spec.Policy)
 	return r, jobs, append(errs, jobErrs...)
@@ -102,7 +102,7 @@ func (w Webhook) check() []*SpecError {
 			errs = append(errs, &SpecError{Field: "webhook." + field, Value: value, Reason: reason})
 		}
 	}
-	refuse(w.Source != "" && !sourceName.MatchString(w.Source), "source", w.Source, "it must match "+trimAnchors(sourceName))
+	refuse(w.Source != "" && !sentName.MatchString(w.Source), "source", w.Source, "it must match "+trimAnchors(sentName))
 	for i, name := range w.Secrets {
 		field := fmt.Sprintf("secrets[%d]", i)
 		if strings.HasPrefix(name, "whsec_") || strings.HasPrefix(name, "whpk_") || strings.HasPrefix(name, "whsk_") {
@@ -128,13 +128,13 @@ func reservedVariable(name string) bool {
 // checkTimes holds retention and lease to what the library will ask for.
 func (w Webhook) checkTimes(p run.Policy) []*SpecError {
 	var errs []*SpecError
-	if least := claim.MinRetention(orDefault(w.RetryHorizon, webhook.DefaultRetryHorizon), 0); p.Retention != 0 && p.Retention < least {
+	if least := claim.MinRetention(cmp.Or(w.RetryHorizon, webhook.DefaultRetryHorizon), 0); p.Retention != 0 && p.Retention < least {
 		errs = append(errs, &SpecError{
 			Field: "policy.retention", Value: p.Retention.String(),
 			Reason: fmt.Sprintf("an event that is forgotten while its sender retries would be done twice: at least %v", least),
 		})
 	}
-	if timeout := orDefault(p.Timeout, webhook.DefaultTimeout); p.Lease != 0 && !p.Renew && p.Lease <= timeout {
+	if timeout := cmp.Or(p.Timeout, webhook.DefaultTimeout); p.Lease != 0 && !p.Renew && p.Lease <= timeout {
 		errs = append(errs, &SpecError{
 			Field: "policy.lease", Value: p.Lease.String(), Reason: fmt.Sprintf("it must be longer than the timeout, %v, or be renewed", timeout),
 		})
@@ -147,8 +147,8 @@ func (w Webhook) name() ([]job, []*SpecError) {
 	named, errs := nameAll(w.Events, naming{
 		field: "webhook.events", ending: "_event",
 		check: func(name string) string {
-			if !eventType.MatchString(name) {
-				return "it must match " + trimAnchors(eventType)
+			if !sentName.MatchString(name) {
+				return "it must match " + trimAnchors(sentName)
 			}
 			return ""
 		},
