@@ -74,6 +74,14 @@ func parse(raw string) (location, error) {
 	return location{path: filepath.FromSlash(path), table: table}, nil
 }
 
+// Path returns the path of the file that the URL names, in the form of this system; a relative one starts in the current folder. It
+// does not look whether the file is there. The error says what is wrong with the URL, as that of Open does.
+func Path(url string) (string, error) {
+	loc, err := parse(url)
+
+	return loc.path, err
+}
+
 // dsn is the driver's name for the file: each connection waits for locks, begins transactions as a writer, and syncs every commit.
 func dsn(path string) string {
 	settings := url.Values{

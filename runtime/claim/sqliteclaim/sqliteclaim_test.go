@@ -52,6 +52,10 @@ func TestBadURLsAreRefusedWithTheMend(t *testing.T) {
 		if _, err := DDL(url); err == nil || err.Error() != want {
 			t.Errorf("DDL(%q)\n got %v\nwant %s", url, err, want)
 		}
+
+		if path, err := Path(url); path != "" || err == nil || err.Error() != want {
+			t.Errorf("Path(%q)\n got %q, %v\nwant %s", url, path, err, want)
+		}
 	}
 }
 
@@ -67,6 +71,10 @@ func TestURLsNameFileAndTable(t *testing.T) {
 	} {
 		if got, err := parse(url); err != nil || got != want {
 			t.Errorf("parse(%q) = %+v, %v, want %+v", url, got, err, want)
+		}
+
+		if got, err := Path(url); err != nil || got != want.path {
+			t.Errorf("Path(%q) = %q, %v, want %q", url, got, err, want.path)
 		}
 	}
 }
