@@ -14,14 +14,11 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 )
 
-const (
-	// callTimeout bounds one read or write where the caller's context does not: the client would resend for a minute.
-	callTimeout = 10 * time.Second
-	// maxResult is the greatest result kept, in bytes; a document holds 1 MiB in all.
-	maxResult = 900 << 10
-)
+// maxResult is the greatest result kept, in bytes; a document holds 1 MiB in all.
+const maxResult = 900 << 10
 
 // Store keeps claims in one collection. It is safe for concurrent use.
 type Store struct {
@@ -75,7 +72,7 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do writer)
 
 	r = driver.Normal(r)
 
-	call, cancel := bounded(ctx)
+	call, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	result, err := do(call, s.collection.Doc(id), r)
@@ -104,7 +101,7 @@ func (s *Store) lost(ctx context.Context, id string) (claim.Snapshot, bool, erro
 
 // Get returns the record of the run and the time of the read.
 func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	doc, err := s.collection.Doc(id).Get(ctx)
@@ -181,15 +178,6 @@ func refused(err error) bool {
 	default:
 		return false
 	}
-}
-
-// bounded gives a call its end where the caller has set none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, set := ctx.Deadline(); set {
-		return context.WithCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, callTimeout)
 }
 
 // classify marks errors that a retry may mend. Nil stays nil.

@@ -15,14 +15,11 @@ import (
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 )
 
-const (
-	// callTimeout bounds one read or write where the caller's context does not: the client would resend for minutes.
-	callTimeout = 10 * time.Second
-	// maxResult is the greatest result kept, in bytes.
-	maxResult = 1 << 20
-)
+// maxResult is the greatest result kept, in bytes.
+const maxResult = 1 << 20
 
 // errMoved rolls a transaction back whose version is not there.
 var errMoved = errors.New("another version is there")
@@ -51,7 +48,7 @@ func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Sn
 
 	r = driver.Normal(r)
 
-	call, cancel := bounded(ctx)
+	call, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	at, err := s.client.Apply(call, []*spanner.Mutation{spanner.Insert(s.table, columns(), values(id, r))}, spanner.ApplyAtLeastOnce())
@@ -74,7 +71,7 @@ func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.
 
 	r = driver.Normal(r)
 
-	call, cancel := bounded(ctx)
+	call, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	done, err := s.client.ReadWriteTransactionWithOptions(call, func(ctx context.Context, tx *spanner.ReadWriteTransaction) error {
@@ -118,7 +115,7 @@ func (s *Store) lost(ctx context.Context, id string) (claim.Snapshot, bool, erro
 
 // Get returns the record of the run, by a strong read, and the read's timestamp.
 func (s *Store) Get(ctx context.Context, id string) (claim.Snapshot, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	read := s.client.Single()
@@ -201,15 +198,6 @@ func (s *Store) Close() error {
 	}
 
 	return nil
-}
-
-// bounded gives a call its end where the caller has set none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, set := ctx.Deadline(); set {
-		return context.WithCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, callTimeout)
 }
 
 // classify marks errors that a retry may mend. Nil stays nil.

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 )
 
@@ -28,7 +29,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 		return nil, nil
 	}
 
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	now, err := s.Get(ctx, probeID)

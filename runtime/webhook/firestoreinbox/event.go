@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook/internal/driver"
 )
@@ -109,7 +110,7 @@ func (s *Store) Accept(ctx context.Context, e webhook.Entry) (webhook.Receipt, e
 		return webhook.Receipt{}, fmt.Errorf("write event to firestore: %w", err)
 	}
 
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	r := e.Record()
@@ -142,7 +143,7 @@ func (s *Store) again(ctx context.Context, e webhook.Entry, attemptID string) (w
 
 // Load returns the event with that id.
 func (s *Store) Load(ctx context.Context, id string) (webhook.Event, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	doc, err := s.collection.Doc(id).Get(ctx)

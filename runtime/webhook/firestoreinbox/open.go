@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"cloud.google.com/go/firestore"
 
@@ -16,8 +15,6 @@ import (
 )
 
 const (
-	// callTimeout bounds a call where the caller's context does not: the client would resend for a minute.
-	callTimeout = 10 * time.Second
 	// maxDocument is what Firestore keeps of a document, names included.
 	maxDocument = 1 << 20
 	// maxResult and maxPayload share a document, and leave room for the other fields.
@@ -174,13 +171,4 @@ func Init(ctx context.Context, url string, opts ...firestoreclaim.Option) error 
 	}
 
 	return errors.Join(err, s.Close())
-}
-
-// bounded gives a call its end where the caller has set none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, set := ctx.Deadline(); set {
-		return context.WithCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, callTimeout)
 }

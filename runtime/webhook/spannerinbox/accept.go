@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook/internal/driver"
 )
@@ -29,7 +30,7 @@ func (s *Store) Accept(ctx context.Context, e webhook.Entry) (webhook.Receipt, e
 		return webhook.Receipt{}, fmt.Errorf("write event to spanner: %w", err)
 	}
 
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	var (

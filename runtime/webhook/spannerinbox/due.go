@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/spanner"
 	"google.golang.org/api/iterator"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]webho
 		return nil, nil
 	}
 
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	for range dueTries {

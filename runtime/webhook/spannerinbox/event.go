@@ -9,6 +9,7 @@ import (
 	"cloud.google.com/go/spanner"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/internal/bounded"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
 )
 
@@ -37,7 +38,7 @@ func readEvent(row *spanner.Row) (webhook.Event, error) {
 
 // Load returns the event with that id, by a strong read.
 func (s *Store) Load(ctx context.Context, id string) (webhook.Event, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := bounded.Call(ctx)
 	defer cancel()
 
 	row, err := s.client.Single().ReadRow(ctx, s.table, spanner.Key{id}, eventColumns())

@@ -16,12 +16,8 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook/internal/driver"
 )
 
-const (
-	// openTimeout bounds the read that Open makes: a cold start connects and fetches a token first.
-	openTimeout = 30 * time.Second
-	// callTimeout bounds a call where the caller's context does not: the client would resend for minutes.
-	callTimeout = 10 * time.Second
-)
+// openTimeout bounds the read that Open makes: a cold start connects and fetches a token first.
+const openTimeout = 30 * time.Second
 
 // probeID is the id of no event: those are hexadecimal.
 const probeID = "clock"
@@ -177,13 +173,4 @@ func (s *Store) Close() error {
 	}
 
 	return nil
-}
-
-// bounded gives a call its end where the caller has set none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, set := ctx.Deadline(); set {
-		return context.WithCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, callTimeout)
 }
