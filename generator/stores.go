@@ -79,7 +79,7 @@ func findStore(spec Spec, k kind) (Store, string, *SpecError) {
 	scheme, rest, isURL := strings.Cut(text, ":")
 	at := slices.IndexFunc(Stores(), func(s Store) bool { return slices.Contains(s.Schemes(), scheme) })
 	if at < 0 {
-		return Store{}, "", &SpecError{Field: "store", Reason: "it must be a URL or the scheme alone of one of " + storeNames()}
+		return Store{}, "", &SpecError{Field: "store", Reason: "it must be a URL or the scheme alone of one of " + strings.Join(StoreSchemes(), ", ")}
 	}
 	store := Stores()[at]
 	if !isURL {
@@ -124,10 +124,11 @@ func holdsSecret(text string) bool {
 	return false
 }
 
-func storeNames() string {
-	var names []string
+// StoreSchemes lists the schemes of all stores, in the order of [Stores].
+func StoreSchemes() []string {
+	var all []string
 	for _, s := range Stores() {
-		names = append(names, s.Schemes()...)
+		all = append(all, s.Schemes()...)
 	}
-	return strings.Join(names, ", ")
+	return all
 }

@@ -60,7 +60,7 @@ others are yours, written once and never touched again. A second run writes noth
 	flags.StringArrayVar(&f.spec.Jobs, "job", nil, "a job that the handler serves, repeatable (default any job)")
 	flags.StringVar(&f.spec.Project, "project", "", "project to assume when neither a delivery nor the environment names one")
 	flags.StringVar(&f.spec.Region, "region", "", "region to assume likewise")
-	flags.StringVar(&f.spec.Store, "store", "", "where claims are kept: a URL without a password, or a scheme alone: "+storeNames())
+	flags.StringVar(&f.spec.Store, "store", "", "where claims are kept: a URL without a password, or a scheme alone: "+strings.Join(generator.StoreSchemes(), ", "))
 	flags.StringArrayVar(&f.forward, "forward", nil, "what a job starts, for kinds that forward, as JOB=TARGET, repeatable; --spec takes more")
 	flags.StringArrayVar(&f.webhook, "webhook", nil, "what kind webhook receives, as KEY=VALUE, repeatable: "+strings.Join(webhookFields(&generator.Webhook{}).names(), ", "))
 	flags.StringArrayVar(&f.api, "api", nil, "how kind api guards requests, as KEY=VALUE, repeatable, such as codes.reused=E01005: "+
@@ -243,12 +243,4 @@ func showWritten(out io.Writer, prefix string, report generator.Report) error {
 	slices.Sort(lines)
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err
-}
-
-func storeNames() string {
-	var names []string
-	for _, s := range generator.Stores() {
-		names = append(names, s.Schemes()...)
-	}
-	return strings.Join(names, ", ")
 }

@@ -2,6 +2,8 @@ package planlint
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
@@ -17,7 +19,7 @@ func (c *checker) checkElsewhere() {
 			byName[name] = append(byName[name], j)
 		}
 	}
-	for _, name := range sortedKeys(byName) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		jobs := byName[name]
 		for _, j := range jobs {
 			if len(jobs) > 1 {
@@ -88,6 +90,9 @@ func differs(a, b jobspec.Value[string]) answer {
 	return no
 }
 
+// same is the opposite of differs; perhaps stays perhaps.
+func same(a, b jobspec.Value[string]) answer { return yes - differs(a, b) }
+
 // sharesTarget says whether two jobs call the same address.
 func sharesTarget(a, b *job) answer {
 	left, one := a.spec.HTTP.Get()
@@ -98,13 +103,7 @@ func sharesTarget(a, b *job) answer {
 	case a.target != nil && b.target != nil && a.target != b.target:
 		return no
 	}
-	switch differs(left.URI, right.URI) {
-	case yes:
-		return no
-	case no:
-		return yes
-	}
-	return perhaps
+	return same(left.URI, right.URI)
 }
 
 // sharesSampleStore says whether two jobs keep claims of the sample's format in one store.
@@ -115,13 +114,7 @@ func sharesSampleStore(a, b *job) answer {
 	if differs(b.spec.Deduplication.RunIDFormat, jobspec.Known(string(run.FormatSample))) != no {
 		return no
 	}
-	switch differs(a.keeps, b.keeps) {
-	case yes:
-		return no
-	case no:
-		return yes
-	}
-	return perhaps
+	return same(a.keeps, b.keeps)
 }
 
 // missingHeaders are the headers that would tell the job's runs from those of a job in another project or region.

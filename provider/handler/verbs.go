@@ -3,21 +3,14 @@ package handler
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 )
 
 // Create writes the files where they are asked for.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	plan.write(ctx, r.cloud.Version, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	r.apply(ctx, req.Plan, &resp.State, &resp.Diagnostics)
 }
 
 // Read leaves the state as it is: a handler is its configuration, and its files are people's as soon as they are written. The
@@ -26,16 +19,20 @@ func (*Resource) Read(context.Context, resource.ReadRequest, *resource.ReadRespo
 
 // Update writes the files again where they are asked for; people's own are never touched.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	r.apply(ctx, req.Plan, &resp.State, &resp.Diagnostics)
+}
+
+func (r *Resource) apply(ctx context.Context, planned tfsdk.Plan, state *tfsdk.State, diags *diag.Diagnostics) {
 	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+	diags.Append(planned.Get(ctx, &plan)...)
+	if diags.HasError() {
 		return
 	}
-	plan.write(ctx, r.cloud.Version, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	plan.write(ctx, r.cloud.Version, diags)
+	if diags.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	diags.Append(state.Set(ctx, plan)...)
 }
 
 // Delete forgets the handler. Its files stay; the plan said so.
