@@ -74,8 +74,8 @@ func checkPackage(name string) string {
 }
 
 func policyError(err error) *SpecError {
-	var e *run.PolicyError
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*run.PolicyError](err)
+	if !ok {
 		return &SpecError{Field: "policy", Reason: err.Error()}
 	}
 	return &SpecError{Field: "policy." + e.Key, Value: e.Value, Reason: "it " + e.Reason}

@@ -51,16 +51,14 @@ func checkEndpoint(attribute, endpoint string, diags *diag.Diagnostics) {
 }
 
 func checkProject(attribute, project string, diags *diag.Diagnostics) {
-	var bad *run.NameError
-	if project != "" && errors.As(run.CheckProject(project), &bad) {
+	if bad, ok := errors.AsType[*run.NameError](run.CheckProject(project)); ok && project != "" {
 		diags.AddAttributeError(path.Root(attribute), fmt.Sprintf("%s of the provider: %q is not a project", attribute, project),
 			"Set it to a project id, which matches "+bad.Allowed+".")
 	}
 }
 
 func checkRegion(region string, diags *diag.Diagnostics) {
-	var bad *run.NameError
-	if region != "" && errors.As(run.CheckRegion(region), &bad) {
+	if bad, ok := errors.AsType[*run.NameError](run.CheckRegion(region)); ok && region != "" {
 		diags.AddAttributeError(path.Root("region"), fmt.Sprintf("region of the provider: %q is not a region", region),
 			"Set it to a region, which matches "+bad.Allowed+", such as europe-west1.")
 	}

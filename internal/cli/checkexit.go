@@ -26,15 +26,13 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // ExitStatus is the exit status that an error of a command asks for: 0 for none, 1 unless the command says otherwise.
 func ExitStatus(err error) int {
-	var exit *exitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &exit):
-		return exit.status
-	default:
-		return 1
 	}
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		return exit.status
+	}
+	return 1
 }
 
 func unreadable(err error) error {

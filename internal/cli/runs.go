@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,7 @@ type runsFlags struct {
 
 // driver finds the store that is meant, and its URL.
 func (f *runsFlags) driver() (storeDriver, string, error) {
-	url := f.url
-	if url == "" {
-		url = f.getenv(run.EnvStore)
-	}
+	url := cmp.Or(f.url, f.getenv(run.EnvStore))
 	d, err := findDriver(url)
 	return d, url, err
 }

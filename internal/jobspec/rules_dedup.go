@@ -36,7 +36,7 @@ func formats() []string { return []string{string(run.FormatV1), string(run.Forma
 
 // judgeOneOf refuses a value that is not on the list.
 func judgeOneOf(v *judge, value Value[string], path Path, allowed []string, detail string) {
-	if text, ok := get(v, value); ok && !oneOf(text, allowed) {
+	if text, ok := get(v, value); ok && !slices.Contains(allowed, text) {
 		v.fail(path, quote(text)+" is not one of its values", detail, "Set it to "+list(allowed, "or")+".")
 	}
 }
@@ -74,7 +74,7 @@ func judgeSample(v *judge) {
 	if !ok || format != string(run.FormatSample) {
 		return
 	}
-	if forced, ok := get(v, v.job.Deduplication.ForcedRuns); ok && forced != string(run.ForcedSkipNext) && oneOf(forced, forcedPolicies()) {
+	if forced, ok := get(v, v.job.Deduplication.ForcedRuns); ok && forced != string(run.ForcedSkipNext) && slices.Contains(forcedPolicies(), forced) {
 		v.fail(dedupPath("forced_runs"), "run_id_format sample implies skip_next", "The sample's key has no place for forced runs: a forced "+
 			"run takes the place of the next scheduled one.", `Set it to "skip_next", leave it out, or set run_id_format to "v1".`)
 	}

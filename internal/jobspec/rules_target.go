@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -154,11 +155,11 @@ func judgeMethod(v *judge) {
 		return
 	}
 	method, ok := get(v, r.method)
-	if !ok || oneOf(method, r.methods) {
+	if !ok || slices.Contains(r.methods, method) {
 		return
 	}
 	remedy := "Set it to one of " + strings.Join(r.methods, ", ") + "."
-	if upper := strings.ToUpper(method); oneOf(upper, r.methods) {
+	if upper := strings.ToUpper(method); slices.Contains(r.methods, upper) {
 		remedy = "Write " + upper + "."
 	}
 	v.fail(r.path("http_method"), quote(method)+" is not a method of this target", "This target takes "+strings.Join(r.methods, ", ")+
@@ -200,7 +201,7 @@ func judgeBodyMethod(v *judge) {
 		return
 	}
 	method, ok := get(v, r.method.Or("POST"))
-	if !ok || !oneOf(method, r.methods) || oneOf(method, r.bodied) {
+	if !ok || !slices.Contains(r.methods, method) || slices.Contains(r.bodied, method) {
 		return
 	}
 	attribute := "body"

@@ -2,7 +2,6 @@ package jobspec
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,5 +63,3 @@ func amount(n int, thing string) string {
 	}
 	return strconv.Itoa(n) + " " + thing + "s"
 }
-
-func oneOf(value string, allowed []string) bool { return slices.Contains(allowed, value) }

@@ -1,6 +1,7 @@
 package localcloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,12 +200,7 @@ type flight struct {
 func (f *flight) exchange(ctx context.Context, req *http.Request, fault Fault) (answer, error) {
 	switch fault.Kind {
 	case Status:
-		code := fault.Status
-		if code == 0 {
-			code = http.StatusServiceUnavailable
-		}
-
-		return answer{status: code, header: http.Header{}}, nil
+		return answer{status: cmp.Or(fault.Status, http.StatusServiceUnavailable), header: http.Header{}}, nil
 	case Delay, SlowToken:
 		if fault.Kind == SlowToken && req.Header[headerAuthorization] == nil {
 			break

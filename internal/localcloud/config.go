@@ -1,6 +1,7 @@
 package localcloud
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -52,9 +53,7 @@ const (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Listen == "" {
-		c.Listen = defaultListen
-	}
+	c.Listen = cmp.Or(c.Listen, defaultListen)
 
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -75,21 +74,14 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 
-	if c.Grace == 0 {
-		c.Grace = defaultGrace
-	}
-
-	if c.OperationTime == 0 {
-		c.OperationTime = defaultOperationTime
-	}
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.OperationTime = cmp.Or(c.OperationTime, defaultOperationTime)
 
 	if c.History < 0 {
 		return c, fmt.Errorf("history is %d: it must not be negative", c.History)
 	}
 
-	if c.History == 0 {
-		c.History = defaultHistory
-	}
+	c.History = cmp.Or(c.History, defaultHistory)
 
 	if c.AppEngine != "" {
 		base, err := url.Parse(c.AppEngine)

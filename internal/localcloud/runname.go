@@ -1,6 +1,7 @@
 package localcloud
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -33,11 +34,7 @@ func nameRun(d Delivery) naming {
 
 	out := naming{lease: policy.Lease}
 	if out.lease == 0 {
-		limit := policy.Deadline
-		if limit == 0 {
-			limit = defaultHTTPDeadline
-		}
-
+		limit := cmp.Or(policy.Deadline, defaultHTTPDeadline)
 		out.lease = claim.DefaultLease(limit, max(policy.Timeout, limit), policy.Renew)
 	}
 

@@ -2,7 +2,6 @@ package planlint
 
 import (
 	"cmp"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -170,5 +169,3 @@ func (c *checker) result() Result {
 	}
 	return result
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

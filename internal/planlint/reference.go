@@ -1,6 +1,7 @@
 package planlint
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func (c *checker) referred(r *resource, e any) []*resource {
 	blocks := map[string]bool{}
 	r.modules.follow(expressionOf(e).References, r.declared, maxSteps, blocks)
 	var found []*resource
-	for _, block := range sortedKeys(blocks) {
+	for _, block := range slices.Sorted(maps.Keys(blocks)) {
 		found = append(found, nearest(r, c.byBlock[block])...)
 	}
 	return found
@@ -41,7 +42,7 @@ func (m *configModule) follow(references []string, from *configResource, steps i
 			if !ok {
 				continue
 			}
-			for _, name := range sortedKeys(child.outputs) {
+			for _, name := range slices.Sorted(maps.Keys(child.outputs)) {
 				// module.m[each.key].out is listed as module.m: any of its outputs can be meant.
 				if len(parts) < 3 && !slices.ContainsFunc(references, reaches(reference)) || len(parts) > 2 && parts[2] == name {
 					child.follow(child.outputs[name].References, nil, steps-1, blocks)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func ParseSettings(path string, content []byte) (*Settings, error) {
 	}
 	s := &Settings{path: path, levels: map[jobspec.RuleID]Level{}}
 	var errs []error
-	for _, name := range sortedKeys(raw.Rules) {
+	for _, name := range slices.Sorted(maps.Keys(raw.Rules)) {
 		_, unknown := LookupRule(jobspec.RuleID(name))
 		level, err := ParseLevel(raw.Rules[name])
 		if err := errors.Join(unknown, err); err != nil {

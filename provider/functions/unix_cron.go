@@ -55,8 +55,7 @@ func (*UnixCron) Run(ctx context.Context, req function.RunRequest, resp *functio
 		resp.Error = resp.Result.Set(ctx, schedule)
 		return
 	}
-	var bad *unixcron.Error
-	if errors.As(err, &bad) && bad.Kind == unixcron.Groc {
+	if bad, ok := errors.AsType[*unixcron.Error](err); ok && bad.Kind == unixcron.Groc {
 		resp.Error = function.NewArgumentFuncError(0, fmt.Sprintf("schedule: %q has no equal in unix-cron: %s", schedule, whyNone(schedule)))
 		return
 	}

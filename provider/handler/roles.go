@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -79,9 +80,7 @@ func (m model) storeRole() (role, bool) {
 	switch u.Scheme {
 	case "firestore":
 		database, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-		if database == "" {
-			database = "(default)"
-		}
+		database = cmp.Or(database, "(default)")
 		return role{
 			role: types.StringValue(firestoreRole), resourceType: types.StringValue("project"), resource: types.StringValue("projects/" + u.Host),
 			condition: types.StringValue(fmt.Sprintf("resource.name == %q", "projects/"+u.Host+"/databases/"+database)),

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,8 +121,8 @@ func (c checker) previous(earlier []previous) {
 		c.naming(at, words, p)
 	}
 	if text := encodePrevious(earlier); !text.IsUnknown() && !c.diags.HasError() {
-		var bad *run.PolicyError
-		if _, err := run.ParsePrevious(text.ValueString()); errors.As(err, &bad) {
+		_, err := run.ParsePrevious(text.ValueString())
+		if bad, ok := errors.AsType[*run.PolicyError](err); ok {
 			c.refuse(path.Root("previous"), "previous", fmt.Sprintf("%s %q %s", previousAttributes()[bad.Key], bad.Value, bad.Reason),
 				"Handlers read these blocks when they start, and would not start with them.")
 		}
@@ -138,12 +139,9 @@ func (c checker) naming(at path.Path, words string, p previous) {
 	if encodePrevious([]previous{p}).IsUnknown() {
 		return
 	}
-	var bad *run.PolicyError
-	if _, err := run.ParsePrevious(run.EncodePrevious([]run.Previous{p.naming()})); errors.As(err, &bad) {
-		attribute := previousAttributes()[bad.Key]
-		if attribute == "" {
-			attribute = "until"
-		}
+	_, err := run.ParsePrevious(run.EncodePrevious([]run.Previous{p.naming()}))
+	if bad, ok := errors.AsType[*run.PolicyError](err); ok {
+		attribute := cmp.Or(previousAttributes()[bad.Key], "until")
 		c.refuse(at.AtName(attribute), words+"."+attribute, fmt.Sprintf("%q cannot be used", bad.Value), "It "+bad.Reason+".")
 	}
 }

@@ -48,8 +48,7 @@ func (*DataSource) ValidateConfig(ctx context.Context, req datasource.ValidateCo
 		return
 	}
 	check := func(attribute string, value types.String, err func(string) error) {
-		var bad *run.NameError
-		if !value.IsNull() && !value.IsUnknown() && errors.As(err(value.ValueString()), &bad) {
+		if bad, ok := errors.AsType[*run.NameError](err(value.ValueString())); ok && !value.IsNull() && !value.IsUnknown() {
 			resp.Diagnostics.AddAttributeError(path.Root(attribute),
 				fmt.Sprintf("%s of the job to read: %q cannot be one", attribute, value.ValueString()), "It must match "+bad.Allowed+".")
 		}

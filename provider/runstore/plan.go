@@ -2,7 +2,6 @@ package runstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -34,7 +33,7 @@ func (*Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfig
 		resp.Diagnostics.AddAttributeError(path.Root(attribute),
 			fmt.Sprintf("%s of run store: %q %s", attribute, value.ValueString(), reason), remedy)
 	}
-	if v := config.Project; given(v) && !isProject(v.ValueString()) {
+	if v := config.Project; given(v) && run.CheckProject(v.ValueString()) != nil {
 		refuse("project", v, "is not a project", "Set it to a project id, which matches [A-Za-z0-9:.-]{1,300}.")
 	}
 	if v := config.Database; given(v) && !databasePattern.MatchString(v.ValueString()) {
@@ -53,11 +52,6 @@ func (*Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfig
 }
 
 func given(v types.String) bool { return !v.IsNull() && !v.IsUnknown() }
-
-func isProject(text string) bool {
-	var bad *run.NameError
-	return !errors.As(run.CheckProject(text), &bad)
-}
 
 // ModifyPlan fills in what is known before apply: all but the state of a policy that has still to be set.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

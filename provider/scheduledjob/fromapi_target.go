@@ -1,6 +1,7 @@
 package scheduledjob
 
 import (
+	"cmp"
 	"encoding/base64"
 	"time"
 	"unicode/utf8"
@@ -43,18 +44,12 @@ func (m *model) httpFromAPI(live *schedulerpb.HttpTarget, hidden []string, diags
 
 	var oidc *oidcToken
 	if token := live.GetOidcToken(); token != nil {
-		audience := token.GetAudience()
-		if audience == "" {
-			audience = live.GetUri()
-		}
+		audience := cmp.Or(token.GetAudience(), live.GetUri())
 		oidc = &oidcToken{ServiceAccountEmail: types.StringValue(token.GetServiceAccountEmail()), Audience: types.StringValue(audience)}
 	}
 	var oauth *oauthToken
 	if token := live.GetOauthToken(); token != nil {
-		scope := token.GetScope()
-		if scope == "" {
-			scope = cloudPlatformScope
-		}
+		scope := cmp.Or(token.GetScope(), cloudPlatformScope)
 		oauth = &oauthToken{ServiceAccountEmail: types.StringValue(token.GetServiceAccountEmail()), Scope: types.StringValue(scope)}
 	}
 	next.OIDCToken = listOf(next.OIDCToken, oidc, diags)

@@ -80,8 +80,7 @@ func (m model) refuseHandler(err error, diags *diag.Diagnostics) {
 // handlerPath is the attribute that a generator's error is about.
 func handlerPath(err error) path.Path {
 	at := path.Root("handler").AtListIndex(0)
-	var spec *generator.SpecError
-	if errors.As(err, &spec) && slices.Contains([]string{"kind", "module", "package"}, spec.Field) {
+	if spec, ok := errors.AsType[*generator.SpecError](err); ok && slices.Contains([]string{"kind", "module", "package"}, spec.Field) {
 		return at.AtName(spec.Field)
 	}
 	return at

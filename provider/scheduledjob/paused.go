@@ -2,6 +2,7 @@ package scheduledjob
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -42,9 +43,5 @@ func wasPausedByUs(ctx context.Context, private privateReader, diags *diag.Diagn
 
 // rememberPaused notes whether it was the configuration that paused the job.
 func rememberPaused(ctx context.Context, private privateWriter, byUs bool, diags *diag.Diagnostics) {
-	value := []byte("false")
-	if byUs {
-		value = []byte("true")
-	}
-	diags.Append(private.SetKey(ctx, pausedByUs, value)...)
+	diags.Append(private.SetKey(ctx, pausedByUs, strconv.AppendBool(nil, byUs))...)
 }

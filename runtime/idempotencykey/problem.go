@@ -1,6 +1,7 @@
 package idempotencykey
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -44,21 +45,11 @@ type Problem struct {
 
 // over fills what p leaves out from base.
 func (p Problem) over(base Problem) Problem {
-	if p.Status == 0 {
-		p.Status = base.Status
-	}
-	if p.Code == "" {
-		p.Code = base.Code
-	}
-	if p.Type == "" {
-		p.Type = base.Type
-	}
-	if p.Title == "" {
-		p.Title = base.Title
-	}
-	if p.Detail == "" {
-		p.Detail = base.Detail
-	}
+	p.Status = cmp.Or(p.Status, base.Status)
+	p.Code = cmp.Or(p.Code, base.Code)
+	p.Type = cmp.Or(p.Type, base.Type)
+	p.Title = cmp.Or(p.Title, base.Title)
+	p.Detail = cmp.Or(p.Detail, base.Detail)
 	return p
 }
 

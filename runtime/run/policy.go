@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -84,9 +85,11 @@ func ParsePolicy(s string) (Policy, error) {
 		if !known {
 			return Policy{}, &PolicyError{Key: pair.key, Reason: "is unknown: update this handler's library to the provider's version"}
 		}
-		text, err := unescape(pair.value)
+		text, err := url.PathUnescape(pair.value)
 		if err != nil {
-			return Policy{}, &PolicyError{Key: pair.key, Value: pair.value, Reason: err.Error()}
+			return Policy{}, &PolicyError{
+				Key: pair.key, Value: pair.value, Reason: "holds a percent sign that is not followed by two hexadecimal digits",
+			}
 		}
 		if reason := k.decode(&p, text); reason != "" {
 			return Policy{}, &PolicyError{Key: pair.key, Value: text, Reason: reason}

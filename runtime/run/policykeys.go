@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -211,29 +210,4 @@ func escape(s string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
-}
-
-var errEscape = errors.New("holds a percent sign that is not followed by two hexadecimal digits")
-
-func unescape(s string) (string, error) {
-	if !strings.Contains(s, "%") {
-		return s, nil
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", errEscape
-		}
-		c, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", errEscape
-		}
-		b.WriteByte(byte(c))
-		i += 2
-	}
-	return b.String(), nil
 }

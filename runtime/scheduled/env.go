@@ -63,8 +63,7 @@ func (e *environment) text(name string, check func(string) error) string {
 	if value == "" {
 		return ""
 	}
-	var refused *run.NameError
-	if err := check(value); errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*run.NameError](check(value)); ok {
 		e.wrongf(name, "is %s: set it to a text that matches %s", quote(value), refused.Allowed)
 	}
 	return value

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,10 +37,7 @@ func Tofu(t testing.TB) (path, configFile string) {
 func commandLine(t testing.TB, name, env string) (path, configFile string) {
 	t.Helper()
 
-	path = os.Getenv(env)
-	if path == "" {
-		path = name
-	}
+	path = cmp.Or(os.Getenv(env), name)
 
 	found, err := exec.LookPath(path)
 	if err != nil {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -134,17 +135,9 @@ func newVerifier(cfg Config) (*verifier, error) {
 		return nil, fmt.Errorf("the URL %q is no http or https URL: write it like http://127.0.0.1:8080/", cfg.URL)
 	}
 
-	if cfg.Audience == "" {
-		cfg.Audience = cfg.URL
-	}
-
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 30 * time.Second
-	}
-
-	if cfg.Rivals == 0 {
-		cfg.Rivals = 8
-	}
+	cfg.Audience = cmp.Or(cfg.Audience, cfg.URL)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.Rivals = cmp.Or(cfg.Rivals, 8)
 
 	salt, err := rand.Int(rand.Reader, big.NewInt(20*24*3600))
 	if err != nil {

@@ -3,6 +3,7 @@ package plantest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func (e *evaluation) newModule(folder, address string, parent *module) (*module,
 		values: map[string]cty.Value{}, pending: map[string]bool{},
 	}
 	found := false
-	for _, name := range sortedKeys(e.files) {
+	for _, name := range slices.Sorted(maps.Keys(e.files)) {
 		if path.Dir(name) != path.Clean(folder) || path.Ext(name) != ".tf" {
 			continue
 		}
@@ -101,12 +102,12 @@ func source(files map[string]string, e hclsyntax.Expression) string {
 
 // evaluate evaluates everything in the module and below.
 func (m *module) evaluate() error {
-	for _, name := range sortedKeys(m.resources) {
+	for _, name := range slices.Sorted(maps.Keys(m.resources)) {
 		if _, err := m.value(name); err != nil {
 			return err
 		}
 	}
-	for _, name := range sortedKeys(m.calls) {
+	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
 		if _, err := m.value("module." + name); err != nil {
 			return err
 		}

@@ -142,5 +142,3 @@ func references(files map[string]string, e hclsyntax.Expression) []string {
 	}
 	return all
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,6 +2,7 @@ package plantest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func (e *evaluation) changes() []object {
 		}
 		all = append(all, out)
 	}
-	for _, address := range sortedKeys(left) {
+	for _, address := range slices.Sorted(maps.Keys(left)) {
 		r := e.prior[address]
 		was, _, hidden := parts(r.value)
 		all = append(all, r.json(object{
@@ -243,7 +244,7 @@ func (e *evaluation) providersJSON(root *module) object {
 // configJSON is a module of the configuration.
 func (m *module) configJSON() object {
 	resources := []object{}
-	for _, address := range sortedKeys(m.resources) {
+	for _, address := range slices.Sorted(maps.Keys(m.resources)) {
 		b := m.resources[address]
 		provider, _, _ := strings.Cut(b.Labels[0], "_")
 		r := object{

@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -57,12 +58,7 @@ func NewWorkspace(t *testing.T) *Workspace {
 	return w
 }
 
-func host() string {
-	if named := os.Getenv("TF_ACC_PROVIDER_HOST"); named != "" {
-		return named
-	}
-	return "registry.terraform.io"
-}
+func host() string { return cmp.Or(os.Getenv("TF_ACC_PROVIDER_HOST"), "registry.terraform.io") }
 
 func address() string { return host() + "/idempotent-jobs/idempotent" }
 

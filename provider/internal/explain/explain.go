@@ -82,8 +82,7 @@ func (op Operation) remedy(err error) string {
 
 // message is the server's own text, without the transport's decoration.
 func message(err error) string {
-	var api *apierror.APIError
-	if errors.As(err, &api) && api.GRPCStatus() != nil {
+	if api, ok := errors.AsType[*apierror.APIError](err); ok && api.GRPCStatus() != nil {
 		return fmt.Sprintf("%s (%s)", strings.TrimSpace(api.GRPCStatus().Message()), api.GRPCStatus().Code())
 	}
 	if s, ok := status.FromError(err); ok && s.Code() != codes.OK {

@@ -1,6 +1,7 @@
 package firestoreclaim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,9 +159,7 @@ func newClient(ctx context.Context, loc location, opts []option.ClientOption) (*
 // New returns a store over a client that the caller made, with the given collection or, for "", the default one. Close leaves the
 // client open.
 func New(client *firestore.Client, collection string) (*Store, error) {
-	if collection == "" {
-		collection = driver.DefaultTable
-	}
+	collection = cmp.Or(collection, driver.DefaultTable)
 
 	if err := checkCollection(collection); err != nil {
 		return nil, fmt.Errorf("firestoreclaim: %w", err)

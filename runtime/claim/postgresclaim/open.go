@@ -1,6 +1,7 @@
 package postgresclaim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,9 +120,7 @@ func explain(err error) error {
 // New returns a store over a pool that the caller made, with the given table or, for "", the default one. Its connections should
 // have a lock_timeout of about a second. Close leaves the pool open.
 func New(pool *pgxpool.Pool, table string) (*Store, error) {
-	if table == "" {
-		table = driver.DefaultTable
-	}
+	table = cmp.Or(table, driver.DefaultTable)
 
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("postgresclaim: %w", err)

@@ -1,6 +1,7 @@
 package redisclaim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (s *Store) CheckEviction(ctx context.Context) error {
 // resend by itself and keep to deadlines (MaxRetries -1, ContextTimeoutEnabled), and [Store.CheckEviction] should pass. Close leaves
 // the client open.
 func New(client redis.UniversalClient, table string) (*Store, error) {
-	if table == "" {
-		table = driver.DefaultTable
-	}
+	table = cmp.Or(table, driver.DefaultTable)
 
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("redisclaim: %w", err)

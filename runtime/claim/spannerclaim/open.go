@@ -1,6 +1,7 @@
 package spannerclaim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -99,9 +100,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 // New returns a store over a client that the caller made, with the given table or, for "", the default one. Close leaves the client
 // open.
 func New(client *spanner.Client, table string) (*Store, error) {
-	if table == "" {
-		table = driver.DefaultTable
-	}
+	table = cmp.Or(table, driver.DefaultTable)
 
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("spannerclaim: %w", err)

@@ -1,6 +1,7 @@
 package sqliteclaim
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -127,9 +128,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 // ([Store.Init] creates it). The database should have a busy timeout and begin transactions as a writer (_txlock=immediate);
 // Close leaves it open.
 func New(db *sql.DB, table string) (*Store, error) {
-	if table == "" {
-		table = driver.DefaultTable
-	}
+	table = cmp.Or(table, driver.DefaultTable)
 
 	return newStore(db, table)
 }

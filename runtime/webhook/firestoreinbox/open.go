@@ -1,6 +1,7 @@
 package firestoreinbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,7 @@ func Open(ctx context.Context, url string, opts ...firestoreclaim.Option) (*Stor
 // New returns an inbox over a client that the caller made, with the given collection or, for "", the default one. Close leaves the
 // client open.
 func New(client *firestore.Client, collection string) (*Store, error) {
-	if collection == "" {
-		collection = webhook.DefaultTable
-	}
+	collection = cmp.Or(collection, webhook.DefaultTable)
 
 	claims, err := firestoreclaim.New(client, collection)
 	if err != nil {

@@ -1,6 +1,7 @@
 package postgresinbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,7 @@ func Open(ctx context.Context, url string, opts ...postgresclaim.Option) (*Store
 // New returns an inbox over a pool that the caller made, with the given table or, for "", webhook_inbox. Its connections should have a
 // lock_timeout of about a second. Close leaves the pool open.
 func New(pool *pgxpool.Pool, table string) (*Store, error) {
-	if table == "" {
-		table = webhook.DefaultTable
-	}
+	table = cmp.Or(table, webhook.DefaultTable)
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("postgresinbox: %w", err)
 	}

@@ -1,6 +1,7 @@
 package spannerinbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,9 +119,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 // New returns an inbox over a client that the caller made, with the given table or, for "", the default one. Close leaves the client
 // open.
 func New(client *spanner.Client, table string) (*Store, error) {
-	if table == "" {
-		table = webhook.DefaultTable
-	}
+	table = cmp.Or(table, webhook.DefaultTable)
 
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("spannerinbox: %w", err)

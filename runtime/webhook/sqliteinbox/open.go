@@ -1,6 +1,7 @@
 package sqliteinbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -55,9 +56,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 // ([Store.Init] creates it). The database should have a busy timeout and begin transactions as a writer (_txlock=immediate); Close
 // leaves it open.
 func New(db *sql.DB, table string) (*Store, error) {
-	if table == "" {
-		table = webhook.DefaultTable
-	}
+	table = cmp.Or(table, webhook.DefaultTable)
 	if err := driver.CheckTable(table); err != nil {
 		return nil, fmt.Errorf("sqliteinbox: %w", err)
 	}
