@@ -46,7 +46,7 @@ func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Sn
 func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.Record) (claim.Snapshot, bool, error) {
 	since, ok := updateTime(old)
 	if !ok { // no document has such a version
-		return s.lost(ctx, id)
+		return driver.Lost(ctx, s, id)
 	}
 
 	found, won, err := s.write(ctx, id, r, func(ctx context.Context, doc *firestore.DocumentRef, r claim.Record) (*firestore.WriteResult, error) {
@@ -55,7 +55,7 @@ func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.
 
 	if status.Code(err) == codes.InvalidArgument {
 		// To the emulator an update time later than the document's own is a bad argument, not a precondition that fails.
-		if there, _, getErr := s.lost(ctx, id); getErr == nil && there.Version != old {
+		if there, _, getErr := driver.Lost(ctx, s, id); getErr == nil && there.Version != old {
 			return there, false, nil
 		}
 	}
@@ -83,20 +83,10 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do writer)
 
 		return claim.Snapshot{ID: id, Record: r, Version: version(at), Written: at, Now: at}, true, nil
 	case refused(err):
-		return s.lost(ctx, id)
+		return driver.Lost(ctx, s, id)
 	default:
 		return claim.Snapshot{}, false, fmt.Errorf("write claim to firestore: %w", classify(err))
 	}
-}
-
-// lost reads what is there instead of what was to be written.
-func (s *Store) lost(ctx context.Context, id string) (claim.Snapshot, bool, error) {
-	found, err := s.Get(ctx, id)
-	if errors.Is(err, claim.ErrNotFound) {
-		err = nil
-	}
-
-	return found, false, err
 }
 
 // Get returns the record of the run and the time of the read.

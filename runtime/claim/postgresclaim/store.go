@@ -81,12 +81,7 @@ func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.
 		}
 	}
 
-	found, err := s.Get(ctx, id)
-	if errors.Is(err, claim.ErrNotFound) {
-		err = nil
-	}
-
-	return found, false, err
+	return driver.Lost(ctx, s, id)
 }
 
 // Get returns the record of the run and the server's time.

@@ -53,12 +53,7 @@ func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Sn
 func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.Record) (claim.Snapshot, bool, error) {
 	attemptID, rev, ok := driver.SplitVersion(old)
 	if !ok { // no record of this store has such a version
-		found, err := s.Get(ctx, id)
-		if errors.Is(err, claim.ErrNotFound) {
-			err = nil
-		}
-
-		return found, false, err
+		return driver.Lost(ctx, s, id)
 	}
 
 	return s.write(ctx, s.swap, id, r, attemptID, rev)

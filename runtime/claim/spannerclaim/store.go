@@ -57,7 +57,7 @@ func (s *Store) Insert(ctx context.Context, id string, r claim.Record) (claim.Sn
 	case err == nil:
 		return driver.Written(id, r, at.UTC()), true, nil
 	case spanner.ErrCode(err) == codes.AlreadyExists:
-		return s.lost(ctx, id)
+		return driver.Lost(ctx, s, id)
 	default:
 		return claim.Snapshot{}, false, fmt.Errorf("write claim to spanner: %w", classify(err))
 	}
@@ -82,7 +82,7 @@ func (s *Store) Swap(ctx context.Context, id string, old claim.Version, r claim.
 	case err == nil:
 		return driver.Written(id, r, done.CommitTs.UTC()), true, nil
 	case errors.Is(err, errMoved):
-		return s.lost(ctx, id)
+		return driver.Lost(ctx, s, id)
 	default:
 		return claim.Snapshot{}, false, fmt.Errorf("write claim to spanner: %w", classify(err))
 	}
@@ -101,16 +101,6 @@ func (s *Store) swap(ctx context.Context, tx *spanner.ReadWriteTransaction, id s
 	}
 
 	return err
-}
-
-// lost reads what is there instead of what was to be written.
-func (s *Store) lost(ctx context.Context, id string) (claim.Snapshot, bool, error) {
-	found, err := s.Get(ctx, id)
-	if errors.Is(err, claim.ErrNotFound) {
-		err = nil
-	}
-
-	return found, false, err
 }
 
 // Get returns the record of the run, by a strong read, and the read's timestamp.

@@ -67,12 +67,7 @@ func (s *Store) write(ctx context.Context, id string, r claim.Record, do func(cl
 		return driver.Written(id, r, at), true, nil
 	}
 
-	found, err := s.Get(ctx, id)
-	if errors.Is(err, claim.ErrNotFound) {
-		err = nil
-	}
-
-	return found, false, err
+	return driver.Lost(ctx, s, id)
 }
 
 // lock waits for the other writes of this process. An error says that nothing was sent.

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,6 +59,16 @@ func CheckResult(r claim.Record, most int) error {
 // Written is the snapshot of a record that was just written: it is as old as the answer.
 func Written(id string, r claim.Record, at time.Time) claim.Snapshot {
 	return claim.Snapshot{ID: id, Record: r, Version: r.Version(), Written: at, Now: at}
+}
+
+// Lost is what Insert and Swap return when another write was there first: the record as it is now, which may be none.
+func Lost(ctx context.Context, s claim.Store, id string) (found claim.Snapshot, written bool, err error) {
+	found, err = s.Get(ctx, id)
+	if errors.Is(err, claim.ErrNotFound) {
+		err = nil
+	}
+
+	return found, false, err
 }
 
 // As finds the store of type S behind s, through wrappers that have Unwrap.
