@@ -6,15 +6,26 @@ import "time"
 type alphabet struct {
 	allowed string
 	most    int
-	holds   func(c byte) bool
+	low     uint64 // the characters below 64, a bit each
+	high    uint64 // those from 64 to 127
 }
 
-func (a alphabet) fits(s string) bool {
+const (
+	digits = (1<<10 - 1) << '0'
+	lower  = (1<<26 - 1) << ('a' - 64)
+	upper  = (1<<26 - 1) << ('A' - 64)
+)
+
+func (a *alphabet) fits(s string) bool {
 	if s == "" || len(s) > a.most {
 		return false
 	}
 	for i := range len(s) {
-		if !a.holds(s[i]) {
+		set := a.low
+		if s[i] >= 64 {
+			set = a.high
+		}
+		if s[i] >= 128 || set>>(s[i]%64)&1 == 0 {
 			return false
 		}
 	}
@@ -22,23 +33,17 @@ func (a alphabet) fits(s string) bool {
 }
 
 func projectAlphabet() alphabet {
-	return alphabet{`[A-Za-z0-9:.-]{1,300}`, 300, func(c byte) bool { return alphanumeric(c) || c == ':' || c == '.' || c == '-' }}
+	return alphabet{`[A-Za-z0-9:.-]{1,300}`, 300, digits | 1<<':' | 1<<'.' | 1<<'-', lower | upper}
 }
 
-func regionAlphabet() alphabet {
-	return alphabet{`[a-z0-9-]{1,63}`, 63, func(c byte) bool { return alphanumeric(c) && (c < 'A' || c > 'Z') || c == '-' }}
-}
+func regionAlphabet() alphabet { return alphabet{`[a-z0-9-]{1,63}`, 63, digits | 1<<'-', lower} }
 
 func jobAlphabet() alphabet {
-	return alphabet{`[A-Za-z0-9_-]{1,500}`, 500, func(c byte) bool { return alphanumeric(c) || c == '_' || c == '-' }}
+	return alphabet{`[A-Za-z0-9_-]{1,500}`, 500, digits | 1<<'-', lower | upper | 1<<('_'-64)}
 }
 
 func scopeAlphabet() alphabet {
-	return alphabet{`[A-Za-z0-9_-]{1,100}`, 100, func(c byte) bool { return alphanumeric(c) || c == '_' || c == '-' }}
-}
-
-func alphanumeric(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+	return alphabet{`[A-Za-z0-9_-]{1,100}`, 100, digits | 1<<'-', lower | upper | 1<<('_'-64)}
 }
 
 // CheckProject returns a [*NameError] unless the text can be a project id or number.

@@ -41,26 +41,33 @@ func (i Identity) Name() (string, error) {
 	if err := i.check(); err != nil {
 		return "", err
 	}
-	at := FormatTime(i.ScheduleTime)
-	if i.Format == FormatSample {
+	var space [192]byte // most names fit, and then only the text itself is allocated
+	name := space[:0]
+	switch {
+	case i.Format == FormatSample:
+		name = append(append(name, i.Job...), '/')
 		if i.RawTime != "" {
-			at = i.RawTime
+			return string(append(name, i.RawTime...)), nil
 		}
-		return i.Job + "/" + at, nil
+		return string(appendTime(name, i.ScheduleTime)), nil
+	case i.Scope != "":
+		name = append(append(name, "scopes/"...), i.Scope...)
+	default:
+		name = append(append(name, "projects/"...), i.Project...)
+		name = append(append(name, "/locations/"...), i.Region...)
+		name = append(append(name, "/jobs/"...), i.Job...)
 	}
-	class := "runs"
+	class := "/runs/"
 	if i.Forced {
-		class = "forced"
+		class = "/forced/"
 	}
-	if i.Scope != "" {
-		return "scopes/" + i.Scope + "/" + class + "/" + at, nil
-	}
-	return "projects/" + i.Project + "/locations/" + i.Region + "/jobs/" + i.Job + "/" + class + "/" + at, nil
+	return string(appendTime(append(name, class...), i.ScheduleTime)), nil
 }
 
 // ID returns the id of a name: its SHA-256 in lower-case hex.
 func ID(name string) string {
-	sum := sha256.Sum256([]byte(name))
+	var space [192]byte
+	sum := sha256.Sum256(append(space[:0], name...))
 	var text [2 * sha256.Size]byte
 	hex.Encode(text[:], sum[:])
 	return string(text[:])
@@ -83,7 +90,11 @@ func WebhookName(source, webhookID string) string {
 
 // FormatTime writes a time as names hold it: RFC 3339 in UTC, without a fraction when that is zero.
 func FormatTime(t time.Time) string {
-	return t.UTC().Format(time.RFC3339Nano)
+	return string(appendTime(nil, t))
+}
+
+func appendTime(to []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(to, time.RFC3339Nano)
 }
 
 // NameError says which part of a name is outside its alphabet.
