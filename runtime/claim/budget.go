@@ -67,7 +67,7 @@ func (b *budget) Err() error {
 		return b.parent.Err()
 	case b.over:
 		return context.Canceled
-	case !time.Now().Before(b.end):
+	case time.Until(b.end) <= 0:
 		return context.DeadlineExceeded
 	default:
 		return nil

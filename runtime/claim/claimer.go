@@ -84,7 +84,7 @@ func New(store Store, opts ...Option) *Claimer {
 
 	if s, ok := store.(OffsetStore); ok {
 		if offset, known := s.Offset(); known {
-			c.clock.offset.Store(int64(offset))
+			c.clock.offset.Store(offset.Microseconds())
 		}
 	}
 
@@ -102,7 +102,7 @@ func (c *Claimer) Now(ctx context.Context, id string) (time.Time, error) {
 }
 
 // Offset returns the store's clock minus the local one, as the latest answer showed it. Zero until the first.
-func (c *Claimer) Offset() time.Duration { return time.Duration(c.clock.offset.Load()) }
+func (c *Claimer) Offset() time.Duration { return microseconds(c.clock.offset.Load()) }
 
 // Shutdown ends the Claimer: from now on nothing is claimed, and the contexts of running works end with the cause [ErrShutdown]. It
 // returns when all have returned and are recorded, or with an error when ctx ends; what has not returned by then is left alone, and

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -47,6 +48,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	records map[string]*entry
+	writes  int64 // so far: what versions are made of
 	before  Hook
 	after   Hook
 	closed  bool
@@ -274,7 +276,7 @@ func (s *Store) end(ctx context.Context, verb Verb, id string) error {
 }
 
 // time is the store's, at the precision of the least precise store, so that a test here does not promise more.
-func (s *Store) time() time.Time { return s.now().UTC().Round(0).Truncate(time.Microsecond) }
+func (s *Store) time() time.Time { return time.UnixMicro(s.now().UnixMicro()).UTC() }
 
 // put writes a record into its entry; nil: it has none yet.
 func (s *Store) put(id string, e *entry, r claim.Record, now time.Time) *entry {
@@ -284,7 +286,8 @@ func (s *Store) put(id string, e *entry, r claim.Record, now time.Time) *entry {
 	}
 
 	r.Result = slices.Clone(r.Result)
-	*e = entry{record: r, version: r.Version(), written: now}
+	s.writes++
+	*e = entry{record: r, version: claim.Version(strconv.FormatInt(s.writes, 10)), written: now}
 
 	return e
 }
