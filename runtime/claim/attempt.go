@@ -24,10 +24,11 @@ type Attempt struct {
 	rec       Record
 	version   Version
 	lost      *LostError
-	open      moment // before the first send of a renewal that may have been applied unseen; zero: there is none
-	concluded Status // what the end of the attempt was to be recorded as; empty: it was not written
+	open      *moment // before the first send of a renewal that may have been applied unseen; nil: there is none
+	concluded Status  // what the end of the attempt was to be recorded as; empty: it was not written
 	completed bool
 	uncounted bool // what was concluded does not count
+	commits   bool // a transaction is under way; mu guards it
 
 	guard *Attempt // the claim on the run's previous name, without which this one does not hold; nil: there is none
 
@@ -36,7 +37,6 @@ type Attempt struct {
 	over    error      // why it does not hold any more
 	renewer *time.Timer
 	left    []byte // the result for later deliveries
-	commits bool   // a transaction is under way
 }
 
 type attemptKey struct{}
@@ -217,8 +217,8 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 	sent := a.c.clock.moment()
 
 	// What this renewal finds written can be an earlier one whose reply was lost: the lease is as old as the first of them.
-	if a.open.isZero() {
-		a.open = sent
+	if a.open == nil {
+		a.open = &sent
 	}
 
 	a.mu.Lock()
@@ -233,8 +233,8 @@ func (a *Attempt) renewOnce(onError time.Duration) time.Duration {
 
 	switch {
 	case err == nil:
-		first := a.open
-		a.open = moment{}
+		first := *a.open
+		a.open = nil
 
 		a.mu.Lock()
 		a.end = earlier(first.add(a.p.Lease-Margin(a.p.Lease, 0)), a.limit)

@@ -40,7 +40,7 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 	defer limited.cancel()
 
 	ctx = limited
-	d := decide(Snapshot{}, w.p)
+	d := decide(&w.snap, &w.p)
 
 	for lost := 0; ; now = w.c.clock.moment() {
 		won, err := w.attempt(ctx, now, d)
@@ -69,7 +69,7 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 			lost++
 		}
 
-		if d = decide(w.snap, w.p); d.action == actAnswer {
+		if d = decide(&w.snap, &w.p); d.action == actAnswer {
 			return nil, Result{Outcome: d.outcome, RetryAfter: d.retryAfter, Record: w.snap.Record, Err: lastError(w.snap.Record)}
 		}
 
@@ -82,9 +82,9 @@ func (w *claiming) run(ctx context.Context) (*Attempt, Result) {
 // attempt writes what was decided and takes in what is there afterwards. An error: not to be learned in time.
 func (w *claiming) attempt(ctx context.Context, now moment, d decision) (won bool, err error) {
 	if d.action == actMark {
-		w.next = w.p.marked(w.snap, d.status)
+		w.next = w.p.marked(&w.snap, d.status)
 	} else {
-		w.next = w.p.claimed(w.snap.Record, d, w.id, w.c.holder, w.c.clock.store(now))
+		w.next = w.p.claimed(&w.snap.Record, d, w.id, w.c.holder, w.c.clock.store(now))
 	}
 
 	w.old = w.snap.Version

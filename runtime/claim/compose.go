@@ -10,7 +10,7 @@ import (
 // The records that are written. Each time in them is the store's, as far as the writer knows it.
 
 // claimed is the record of a new attempt over old. The zero old: there is none.
-func (p Proposal) claimed(old Record, d decision, id, holder string, now time.Time) Record {
+func (p *Proposal) claimed(old *Record, d decision, id, holder string, now time.Time) Record {
 	r := Record{
 		Status:       StatusInProgress,
 		AttemptID:    id,
@@ -34,7 +34,7 @@ func (p Proposal) claimed(old Record, d decision, id, holder string, now time.Ti
 }
 
 // renewed is r with its lease begun anew.
-func (p Proposal) renewed(r Record, now time.Time) Record {
+func (p *Proposal) renewed(r Record, now time.Time) Record {
 	r.Rev++
 	r.LeaseExpires = now.Add(r.Lease)
 	r.ExpireAt = p.expireAt(now, r.LeaseExpires)
@@ -43,7 +43,7 @@ func (p Proposal) renewed(r Record, now time.Time) Record {
 }
 
 // concluded is r with an end: completed, released, failed or unknown.
-func (p Proposal) concluded(r Record, status Status, counted int, cause error, now time.Time) Record {
+func (p *Proposal) concluded(r Record, status Status, counted int, cause error, now time.Time) Record {
 	r.Rev++
 	r.Status = status
 	r.Counted = counted
@@ -67,12 +67,12 @@ func (p Proposal) concluded(r Record, status Status, counted int, cause error, n
 }
 
 // withdrawn is r given back as if it had never been claimed: nothing was run, so it does not count.
-func (p Proposal) withdrawn(r Record, now time.Time) Record {
+func (p *Proposal) withdrawn(r Record, now time.Time) Record {
 	return p.concluded(r, StatusReleased, max(r.Counted-1, 0), nil, now)
 }
 
 // marked is the final record of an attempt that died, or of a released run whose attempts are used up.
-func (p Proposal) marked(s Snapshot, status Status) Record {
+func (p *Proposal) marked(s *Snapshot, status Status) Record {
 	var cause error
 	if s.Status != StatusReleased { // a released one has said why itself
 		cause = fmt.Errorf("attempt %d ended without a word: its lease lapsed", max(s.Attempt, 1))
@@ -81,7 +81,7 @@ func (p Proposal) marked(s Snapshot, status Status) Record {
 	return p.concluded(s.Record, status, s.Counted, cause, s.Now)
 }
 
-func (p Proposal) expireAt(now, leaseEnd time.Time) time.Time {
+func (p *Proposal) expireAt(now, leaseEnd time.Time) time.Time {
 	if p.Horizon > 0 { // a forced run's schedule time lies ahead, the record must not outlive the retries by as much
 		return ExpireAt(now, time.Time{}, leaseEnd, p.Horizon)
 	}
@@ -90,7 +90,7 @@ func (p Proposal) expireAt(now, leaseEnd time.Time) time.Time {
 }
 
 // doneAt is expireAt for a record that is done: a forced run's ends at completion + horizon, so that the job can be forced again.
-func (p Proposal) doneAt(now, leaseEnd time.Time) time.Time {
+func (p *Proposal) doneAt(now, leaseEnd time.Time) time.Time {
 	if p.Horizon > 0 {
 		return now.Add(p.Horizon)
 	}

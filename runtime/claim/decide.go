@@ -26,7 +26,7 @@ type decision struct {
 }
 
 // decide holds the whole policy of a claim, as a pure function of what the store returned and what the delivery asks for.
-func decide(s Snapshot, p Proposal) decision {
+func decide(s *Snapshot, p *Proposal) decision {
 	left := leaseLeft(s, p)
 
 	switch {
@@ -61,7 +61,7 @@ func decide(s Snapshot, p Proposal) decision {
 
 // leaseLeft is how long the lease of an attempt in progress still holds, by the store's clock; zero or less: it is over, or there
 // is none.
-func leaseLeft(s Snapshot, p Proposal) time.Duration {
+func leaseLeft(s *Snapshot, p *Proposal) time.Duration {
 	switch {
 	case s.Version == "", s.Status == StatusReleased, s.Status.Done():
 		return 0
@@ -74,7 +74,7 @@ func leaseLeft(s Snapshot, p Proposal) time.Duration {
 	}
 }
 
-func expired(s Snapshot) bool { return !s.ExpireAt.IsZero() && !s.Now.Before(s.ExpireAt) }
+func expired(s *Snapshot) bool { return !s.ExpireAt.IsZero() && !s.Now.Before(s.ExpireAt) }
 
 // ended is how the work of an attempt came to its end.
 type ended struct {
@@ -84,7 +84,7 @@ type ended struct {
 }
 
 // conclude says what is recorded of an attempt that came to its end, and how many attempts count from then on.
-func conclude(e ended, r Record, p Proposal) (Status, int) {
+func conclude(e ended, r *Record, p *Proposal) (Status, int) {
 	if e.err == nil {
 		return StatusCompleted, r.Counted
 	}

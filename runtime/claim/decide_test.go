@@ -115,7 +115,7 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := decide(tt.snap, tt.p); !reflect.DeepEqual(got, tt.want) {
+			if got := decide(&tt.snap, &tt.p); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
@@ -163,7 +163,7 @@ func TestConclude(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if status, counted := conclude(tt.e, Record{Counted: 3}, tt.p); status != tt.status || counted != tt.counted {
+			if status, counted := conclude(tt.e, &Record{Counted: 3}, &tt.p); status != tt.status || counted != tt.counted {
 				t.Errorf("got %s, %d counted; want %s, %d", status, counted, tt.status, tt.counted)
 			}
 		})

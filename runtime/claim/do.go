@@ -135,7 +135,7 @@ func (a *Attempt) finish(e ended, now moment) Result {
 		return a.afterLoss(e)
 	}
 
-	status, counted := conclude(e, a.rec, a.p)
+	status, counted := conclude(e, &a.rec, &a.p)
 	a.concluded, a.uncounted = status, counted < a.rec.Counted
 	err := a.settle(a.base, now, limit, a.ending(status, counted, lastWord(e.err)))
 

@@ -61,7 +61,7 @@ func (a *Attempt) foundInstead(lost *LostError, e ended) Result {
 	if found.Status == StatusCompleted {
 		res.Outcome = OutcomeDuplicate
 	} else {
-		res.RetryAfter = max(leaseLeft(found, a.p), 0)
+		res.RetryAfter = max(leaseLeft(&found, &a.p), 0)
 	}
 
 	return res

@@ -19,11 +19,11 @@ type Previous struct {
 }
 
 // before is the proposal under the previous name.
-func (p Proposal) before() Proposal {
-	p.ID, p.Run, p.Horizon = p.Previous.ID, p.Previous.Run, p.Previous.Horizon
-	p.Previous = nil
+func (p *Proposal) before() Proposal {
+	other := *p
+	other.ID, other.Run, other.Horizon, other.Previous = p.Previous.ID, p.Previous.Run, p.Previous.Horizon, nil
 
-	return p
+	return other
 }
 
 // both claims the previous name and, under it, the own one, does the work, and records its end under the own name and then under the
@@ -69,7 +69,7 @@ func (c *Claimer) afterPrevious(ctx context.Context, p Proposal, res Result) Res
 		return Result{Outcome: OutcomeUnavailable, Record: res.Record, Err: err}
 	}
 
-	if d := decide(snap, p); d.outcome == OutcomeDuplicate || d.outcome == OutcomeInProgress {
+	if d := decide(&snap, &p); d.outcome == OutcomeDuplicate || d.outcome == OutcomeInProgress {
 		return Result{Outcome: d.outcome, RetryAfter: d.retryAfter, Record: snap.Record}
 	}
 

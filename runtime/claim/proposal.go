@@ -18,8 +18,6 @@ type Proposal struct {
 	Deadline, Runtime time.Duration
 	// Lease is how long a claim holds without news; it must be positive.
 	Lease time.Duration
-	// Renew renews the lease every third of it while the work runs.
-	Renew bool
 	// Retention is how long the record is kept after the run.
 	Retention time.Duration
 	// Horizon, when positive, ends the record at completion + Horizon, whatever schedule time and lease: for forced runs, and for
@@ -27,6 +25,8 @@ type Proposal struct {
 	Horizon time.Duration
 	// MaxAttempts is how many attempts may be made before the run is recorded as failed. Zero: no limit.
 	MaxAttempts int
+	// Renew renews the lease every third of it while the work runs.
+	Renew bool
 	// AtMostOnce records an attempt whose outcome is open as unknown instead of giving the run to another.
 	AtMostOnce bool
 	// LapseUnknown records an attempt whose lease lapsed as unknown instead of giving the run to another. Unlike AtMostOnce it
@@ -43,7 +43,7 @@ type Proposal struct {
 	made, spent int // how many attempts there are under the previous name, this one included, and how many of them count
 }
 
-func (p Proposal) validate(caps Caps) error {
+func (p *Proposal) validate(caps Caps) error {
 	switch {
 	case p.ID == "":
 		return fmt.Errorf("%w: proposal has no run id", ErrPolicy)

@@ -18,7 +18,7 @@ type served struct {
 // claimAndWait claims the run. Under the policy wait, a delivery that meets a live lease is held until the outcome is known, the
 // lease is over, or it is time to answer: D − margin after it arrived.
 func (h *Handler) claimAndWait(ctx context.Context, d *delivery) served {
-	s := h.claim(ctx, d)
+	s := h.claim(ctx, d, h.at(d.arrived))
 	if !d.terms.Wait {
 		return s
 	}
@@ -28,7 +28,7 @@ func (h *Handler) claimAndWait(ctx context.Context, d *delivery) served {
 		if left <= 0 || !h.sleep(ctx, min(pause, max(s.RetryAfter, time.Millisecond), left)) {
 			return s
 		}
-		s = h.claim(ctx, d)
+		s = h.claim(ctx, d, h.at(time.Now()))
 	}
 	return s
 }
@@ -52,12 +52,20 @@ func (h *Handler) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
+// at is a moment by the local clock: as it was read, unless the handler was given another clock.
+func (h *Handler) at(read time.Time) time.Time {
+	if h.cfg.Now == nil {
+		return read
+	}
+	return h.cfg.Now()
+}
+
 // claim decides whether the run is forced, by the store's clock, and claims it under the name that follows. The local clock, as far
 // as it is known to be wrong corrected, only decides which way to try first.
-func (h *Handler) claim(ctx context.Context, d *delivery) served {
+func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served {
 	at := d.run.ScheduleTime
 	moved := !d.clock.IsZero()
-	now := h.cfg.Now().Add(h.claimer.Offset())
+	now = now.Add(h.claimer.Offset())
 	if moved {
 		now = d.clock.Add(time.Since(d.arrived))
 	}

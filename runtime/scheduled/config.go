@@ -106,8 +106,5 @@ func (c *Config) fillIn() error {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	return errors.Join(problems...)
 }

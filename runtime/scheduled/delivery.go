@@ -45,8 +45,10 @@ func Request(ctx context.Context) (Delivery, bool) {
 	}, true
 }
 
-// delivery is a request on its way through the handler.
+// delivery is a request on its way through the handler, and the context of all that is done for it.
 type delivery struct {
+	context.Context //nolint:containedctx // it is a context: the request's, with its trace
+
 	request *http.Request
 	arrived time.Time // with monotonic reading
 	caller  caller.Caller
@@ -61,13 +63,21 @@ type delivery struct {
 	previous *claim.Previous // the name that is claimed beside that of the run; nil: none
 }
 
+// Value implements context.Context.
+func (d *delivery) Value(key any) any {
+	if key == (deliveryKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
+}
+
 // read takes in everything that a delivery says, in the order in which it may be believed.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, arrived time.Time) (*delivery, error) {
+func (h *Handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request, arrived time.Time) (*delivery, error) {
 	c, err := h.cfg.Caller.Check(r)
 	if err != nil {
 		return nil, err
 	}
-	d := &delivery{request: r, arrived: arrived, caller: c}
+	d := &delivery{Context: ctx, request: r, arrived: arrived, caller: c}
 	found := readHeaders(r.Header)
 	if !c.Verified { // what Terraform injects is the word of whoever calls
 		found.project, found.region, found.policy = nil, nil, nil

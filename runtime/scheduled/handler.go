@@ -72,18 +72,17 @@ func (h *Handler) ownTerms() (*terms, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	arrived := time.Now()
 	ctx := withTrace(r.Context(), r.Header)
-	d, err := h.read(w, r, arrived)
+	d, err := h.read(ctx, w, r, arrived)
 	if err != nil {
 		h.refuse(ctx, w, d, asRefusal(err))
 		return
 	}
 	h.purge(ctx)
-	ctx = context.WithValue(ctx, deliveryKey{}, d)
 	if d.run.ScheduleTime.IsZero() {
-		h.answer(ctx, w, d, h.runUnguarded(ctx, d))
+		h.answer(d, w, d, h.runUnguarded(d, d))
 		return
 	}
-	h.answer(ctx, w, d, h.claimAndWait(ctx, d))
+	h.answer(d, w, d, h.claimAndWait(d, d))
 }
 
 // Shutdown ends the handler: deliveries from now on are answered 500 with nothing run, running works see their contexts end with the
