@@ -19,27 +19,29 @@ type headers struct {
 func readHeaders(h http.Header) headers {
 	var found headers
 	into := [...]struct {
-		name   string
+		name   string // of package run's headers, as net/http spells it: so it is found at once
 		values *[]string
 	}{
-		{run.HeaderScheduler, &found.scheduler},
-		{run.HeaderJobName, &found.job},
-		{run.HeaderScheduleTime, &found.time},
-		{run.HeaderProject, &found.project},
-		{run.HeaderRegion, &found.region},
-		{run.HeaderPolicy, &found.policy},
-		{run.HeaderClock, &found.clock},
+		{"X-Cloudscheduler", &found.scheduler},
+		{"X-Cloudscheduler-Jobname", &found.job},
+		{"X-Cloudscheduler-Scheduletime", &found.time},
+		{"X-Idempotent-Project", &found.project},
+		{"X-Idempotent-Region", &found.region},
+		{"X-Idempotent-Policy", &found.policy},
+		{"X-Idempotent-Clock", &found.clock},
 	}
 	for key, values := range h {
-		for _, i := range into {
-			if len(key) != len(i.name) || !strings.EqualFold(key, i.name) {
+		for i := range into {
+			to := &into[i]
+			if len(key) != len(to.name) || key != to.name && !strings.EqualFold(key, to.name) {
 				continue
 			}
-			if len(*i.values) == 0 {
-				*i.values = values
+			if len(*to.values) == 0 {
+				*to.values = values
 			} else {
-				*i.values = slices.Concat(*i.values, values)
+				*to.values = slices.Concat(*to.values, values)
 			}
+			break
 		}
 	}
 	return found
