@@ -29,7 +29,8 @@ func goTool(t *testing.T, dir string, args ...string) string {
 
 // ofRuntime reports whether the library may import a package of this module.
 func ofRuntime(path string) bool {
-	return strings.HasPrefix(path, generator.LibraryModule+"/runtime/") || path == generator.LibraryModule+"/internal/unixcron"
+	return strings.HasPrefix(path, generator.LibraryModule+"/runtime/") ||
+		path == generator.LibraryModule+"/internal/unixcron" || path == generator.LibraryModule+"/internal/loopback"
 }
 
 // What handlers link must not drag in the provider: the library stands on itself.

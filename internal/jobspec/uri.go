@@ -1,9 +1,10 @@
 package jobspec
 
 import (
-	"net"
 	"net/url"
 	"strings"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 )
 
 // parseTarget reads the URI of an HTTP target, and false when it is not an absolute http or https URI with a host.
@@ -35,14 +36,9 @@ func isFunction(u *url.URL) bool { return hostIs(u, "cloudfunctions.net") }
 // isGoogleAPI: an API of Google's, called without a handler between.
 func isGoogleAPI(u *url.URL) bool { return hostIs(u, "googleapis.com") }
 
-// isLoopback: this machine, by name or address.
+// isLoopback: this machine, by name or address, or a name that is for it alone.
 func isLoopback(u *url.URL) bool {
-	host := strings.ToLower(u.Hostname())
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return loopback.Host(u.Hostname()) || hostIs(u, "localhost")
 }
 
 // defaultAudience is what the target takes for its own name: the origin for Cloud Run, the function's address for a function, else

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 )
 
@@ -100,20 +101,10 @@ func (c Config) checkListen() error {
 		return fmt.Errorf("listen address %q is not of the form HOST:PORT: write it like 127.0.0.1:8795", c.Listen)
 	}
 
-	if c.AllowRemote || isLoopback(host) {
+	if c.AllowRemote || loopback.Host(host) {
 		return nil
 	}
 
 	return fmt.Errorf("listen address %q is not a loopback address, and the local cloud asks nobody for credentials: "+
 		"use 127.0.0.1, or allow remote clients explicitly", c.Listen)
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-
-	ip := net.ParseIP(host)
-
-	return ip != nil && ip.IsLoopback()
 }

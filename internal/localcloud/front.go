@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 )
 
 const (
@@ -52,7 +54,7 @@ type front struct {
 // newFront listens; nothing is served before serve.
 func newFront(cfg Front, tokens *issuer) (*front, error) {
 	host, _, err := net.SplitHostPort(cfg.Listen)
-	if err != nil || !isLoopback(host) {
+	if err != nil || !loopback.Host(host) {
 		return nil, fmt.Errorf("the Cloud Run front's listen address %q is not a loopback HOST:PORT: write it like 127.0.0.1:8080", cfg.Listen)
 	}
 

@@ -16,6 +16,8 @@ import (
 	locationpb "google.golang.org/genproto/googleapis/cloud/location"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 )
 
 // headerTimeout bounds clients that connect and say nothing.
@@ -113,5 +115,5 @@ func isLocalName(host string) bool {
 
 	host = strings.Trim(host, "[]")
 
-	return isLoopback(host) || strings.HasSuffix(host, ".localhost")
+	return loopback.Host(host) || strings.HasSuffix(host, ".localhost")
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 )
 
 // VerifyConfig says which tokens [Verify] accepts.
@@ -82,24 +83,16 @@ func CheckKeysURL(text string) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("the URL of the keys is not an http or https URL: write it like " + googleKeys)
 	}
-	if u.Scheme == "http" && !loopbackHost(u.Hostname()) {
+	if u.Scheme == "http" && !loopback.Host(u.Hostname()) {
 		return fmt.Errorf("the keys at %q would come in clear text, so that anybody on the way could replace them: use https", u.Host)
 	}
 	return nil
 }
 
-func loopbackHost(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
-}
-
 // loopbackPeer says whether the connection comes from this machine.
 func loopbackPeer(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	return err == nil && loopbackHost(host)
+	return err == nil && loopback.Host(host)
 }
 
 type verifier struct {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 )
 
 // Endpoint is where an API is reached.
@@ -30,8 +32,8 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 	if u.Scheme != "https" && u.Scheme != "http" {
 		return Endpoint{}, fmt.Errorf("%q is not an endpoint: the scheme %s is neither https nor, for a loopback address, http", raw, u.Scheme)
 	}
-	loopback := isLoopback(u.Hostname())
-	if u.Scheme == "http" && !loopback {
+	local := loopback.Host(u.Hostname())
+	if u.Scheme == "http" && !local {
 		return Endpoint{}, fmt.Errorf("%q would send credentials in clear text: write https, or use a loopback address", raw)
 	}
 	port := u.Port()
@@ -42,7 +44,7 @@ func ParseEndpoint(raw string) (Endpoint, error) {
 	default:
 		port = "443"
 	}
-	return Endpoint{Address: net.JoinHostPort(u.Hostname(), port), Loopback: loopback}, nil
+	return Endpoint{Address: net.JoinHostPort(u.Hostname(), port), Loopback: local}, nil
 }
 
 // Loopback says whether all requests stay on this machine, so that no credentials are ever used.
@@ -53,12 +55,4 @@ func (s Settings) Loopback() bool {
 		}
 	}
 	return true
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

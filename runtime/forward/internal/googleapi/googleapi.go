@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/loopback"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/forward"
 )
 
@@ -27,7 +28,7 @@ func Options(endpoint string) ([]option.ClientOption, error) {
 		return nil, fmt.Errorf("%s is no address of a server: write it like https://HOST or http://127.0.0.1:PORT", forward.EnvEndpoint)
 	}
 	switch {
-	case u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "http" && loopback.Host(u.Hostname()):
 		return []option.ClientOption{
 			option.WithEndpoint(u.Host), option.WithoutAuthentication(),
 			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
@@ -41,11 +42,6 @@ func Options(endpoint string) ([]option.ClientOption, error) {
 	default:
 		return nil, fmt.Errorf("%s names a server that is neither https nor on this machine: write it like https://HOST", forward.EnvEndpoint)
 	}
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // refusals are the codes with which a server answers before it has done anything. Of all others the outcome is open, whatever they
