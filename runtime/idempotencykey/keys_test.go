@@ -17,7 +17,7 @@ import (
 func TestAKeyComesFromTheRequestOrItsContext(t *testing.T) {
 	runID := strings.Repeat("ab", 32)
 	inRun := func(ctx context.Context) context.Context {
-		ctx, err := idempotencykey.WithRun(run.NewContext(ctx, run.Run{ID: runID}))
+		ctx, err := idempotencykey.WithRun(run.NewContext(ctx, &run.Run{ID: runID}))
 		if err != nil {
 			t.Fatal(err)
 		}

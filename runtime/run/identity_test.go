@@ -109,7 +109,7 @@ func TestContextCarriesTheRun(t *testing.T) {
 		t.Errorf("a bare context carries %v", r)
 	}
 	want := run.Run{Identity: nightly(), Name: "n", ID: "i", Attempt: 2}
-	if r, ok := run.FromContext(run.NewContext(t.Context(), want)); !ok || r != want {
+	if r, ok := run.FromContext(run.NewContext(t.Context(), &want)); !ok || r != want {
 		t.Errorf("FromContext = %v, %v; want %v", r, ok, want)
 	}
 }

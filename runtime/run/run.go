@@ -25,9 +25,9 @@ type Run struct {
 
 type contextKey struct{}
 
-// NewContext returns a context that carries the run.
-func NewContext(ctx context.Context, r Run) context.Context {
-	return &runContext{Context: ctx, run: r}
+// NewContext returns a context that carries the run, which must not change from then on.
+func NewContext(ctx context.Context, r *Run) context.Context {
+	return context.WithValue(ctx, contextKey{}, r)
 }
 
 // FromContext returns the run that the context carries, and whether it carries one.
@@ -37,19 +37,4 @@ func FromContext(ctx context.Context) (Run, bool) {
 		return Run{}, false
 	}
 	return *r, true
-}
-
-// runContext holds the run itself, where context.WithValue would hold a copy somewhere else.
-type runContext struct {
-	context.Context //nolint:containedctx // it is a context
-
-	run Run
-}
-
-// Value implements context.Context.
-func (c *runContext) Value(key any) any {
-	if key == (contextKey{}) {
-		return &c.run
-	}
-	return c.Context.Value(key)
 }

@@ -186,5 +186,5 @@ func (d *delivery) do(ctx context.Context) error {
 		r.Attempt = attempt.Number()
 	}
 	r.PreviousTime = d.terms.previous(r.ScheduleTime)
-	return d.work(run.NewContext(ctx, *r), *r)
+	return d.work(run.NewContext(ctx, r), *r)
 }

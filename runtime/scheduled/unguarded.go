@@ -37,7 +37,7 @@ func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
 		case <-ctx.Done():
 		}
 	}()
-	s.Err = recovering(run.NewContext(ctx, d.run), d.work, d.run)
+	s.Err = recovering(run.NewContext(ctx, &d.run), d.work, d.run)
 	s.Outcome = claim.OutcomeExecuted
 	var panicked *claim.PanicError
 	switch {

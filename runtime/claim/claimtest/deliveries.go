@@ -101,7 +101,7 @@ func Work(t T, r run.Run, work func(context.Context, run.Run) error) *Deliveries
 				r.Attempt = a.Number()
 			}
 
-			return work(run.NewContext(ctx, r), r)
+			return work(run.NewContext(ctx, &r), r)
 		})
 
 		return Answer{Outcome: res.Outcome, Attempt: res.Attempt, Err: res.Err}
