@@ -13,9 +13,15 @@ type budget struct {
 	end    time.Time
 
 	mu    sync.Mutex
-	timed context.Context //nolint:containedctx // what is waited for; nil: nobody has
-	stop  context.CancelFunc
-	over  bool // cancelled
+	timed *timed // nil: nobody has waited
+	over  bool   // cancelled
+}
+
+// timed is what is waited for.
+type timed struct {
+	context.Context //nolint:containedctx // it is a context
+
+	stop context.CancelFunc
 }
 
 // withBudget returns a context that ends at a time, or with its parent. The caller cancels it in the end.
@@ -33,7 +39,7 @@ func (b *budget) cancel() {
 
 	b.over = true
 	if b.timed != nil {
-		b.stop()
+		b.timed.stop()
 	}
 }
 
@@ -46,10 +52,12 @@ func (b *budget) Done() <-chan struct{} {
 	defer b.mu.Unlock()
 
 	if b.timed == nil {
-		b.timed, b.stop = context.WithDeadline(b.parent, b.end)
+		ctx, stop := context.WithDeadline(b.parent, b.end)
 		if b.over {
-			b.stop()
+			stop()
 		}
+
+		b.timed = &timed{Context: ctx, stop: stop}
 	}
 
 	return b.timed.Done()

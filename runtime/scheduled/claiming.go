@@ -64,7 +64,7 @@ func (h *Handler) at(read time.Time) time.Time {
 // as it is known to be wrong corrected, only decides which way to try first.
 func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served {
 	at := d.run.ScheduleTime
-	moved := !d.clock.IsZero()
+	moved := d.clock != nil
 	now = now.Add(h.claimer.Offset())
 	if moved {
 		now = d.clock.Add(time.Since(d.arrived))

@@ -55,9 +55,9 @@ type delivery struct {
 	body    []byte
 	work    Work
 	terms   *terms
-	clock   time.Time // the local cloud's moved clock at arrival; zero: none
-	forced  bool      // the store's clock has called it forced
-	apart   bool      // its terms tell forced runs from scheduled ones
+	clock   *time.Time // the local cloud's moved clock at arrival; nil: none
+	forced  bool       // the store's clock has called it forced
+	apart   bool       // its terms tell forced runs from scheduled ones
 	// run as it is served. It has no name when it has no schedule time, and that of the scheduled run until it is found to be forced.
 	run      run.Run
 	previous *claim.Previous // the name that is claimed beside that of the run; nil: none

@@ -98,16 +98,17 @@ func (h headers) readTime() (time.Time, string, error) {
 	return at, value, err
 }
 
-// readClock returns the moved clock of a local cloud. Zero: there is none, or it does not count.
-func (h headers) readClock(believe bool, r *http.Request) (time.Time, error) {
+// readClock returns the moved clock of a local cloud. Nil: there is none, or it does not count.
+func (h headers) readClock(believe bool, r *http.Request) (*time.Time, error) {
 	if !believe || len(h.clock) == 0 || !caller.Loopback(r) {
-		return time.Time{}, nil
+		return nil, nil
 	}
 	value, err := one(run.HeaderClock, h.clock)
 	if err != nil {
-		return time.Time{}, err
+		return nil, err
 	}
-	return parseTime(run.HeaderClock, value)
+	clock, err := parseTime(run.HeaderClock, value)
+	return &clock, err
 }
 
 func parseTime(name, value string) (time.Time, error) {

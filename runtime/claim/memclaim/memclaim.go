@@ -48,7 +48,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	records map[string]*entry
-	writes  int64 // so far: what versions are made of
+	writes  int64 // so far
 	before  Hook
 	after   Hook
 	closed  bool
@@ -56,7 +56,7 @@ type Store struct {
 
 type entry struct {
 	record  claim.Record
-	version claim.Version
+	version int64 // the write that made it so
 	written time.Time
 }
 
@@ -287,7 +287,7 @@ func (s *Store) put(id string, e *entry, r claim.Record, now time.Time) *entry {
 
 	r.Result = slices.Clone(r.Result)
 	s.writes++
-	*e = entry{record: r, version: claim.Version(strconv.FormatInt(s.writes, 10)), written: now}
+	*e = entry{record: r, version: s.writes, written: now}
 
 	return e
 }
@@ -298,7 +298,7 @@ func (e *entry) at() claim.Version {
 		return ""
 	}
 
-	return e.version
+	return claim.Version(strconv.FormatInt(e.version, 10))
 }
 
 func (e *entry) snapshot(id string, now time.Time) claim.Snapshot {
@@ -309,5 +309,5 @@ func (e *entry) snapshot(id string, now time.Time) claim.Snapshot {
 	r := e.record
 	r.Result = slices.Clone(r.Result)
 
-	return claim.Snapshot{ID: id, Record: r, Version: e.version, Written: e.written, Now: now}
+	return claim.Snapshot{ID: id, Record: r, Version: e.at(), Written: e.written, Now: now}
 }
