@@ -58,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	if err != nil {
 		c.scheduler.close(0)
 
-		return nil, errors.Join(err, listener.Close())
+		return nil, errors.Join(err, c.keeper.close(), listener.Close())
 	}
 
 	c.stopContext = context.AfterFunc(ctx, c.shutdown)
@@ -146,7 +146,7 @@ func (c *Cloud) shutdown() {
 
 		err = errors.Join(err, c.closeFronts())
 		c.serving.Wait()
-		err = errors.Join(err, c.keeper.save())
+		err = errors.Join(err, c.keeper.save(), c.keeper.close())
 
 		if err != nil {
 			c.closed = fmt.Errorf("close %s: %w", c.Addr(), err)

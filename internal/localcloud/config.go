@@ -38,7 +38,8 @@ type Config struct {
 	// The cloud only reads it and does not close it.
 	Store claim.Store
 	// StateFile keeps jobs, settings of fields and the clock in a file, and deliveries in a file beside it that ends in .deliveries,
-	// across restarts; empty: they are gone with the cloud.
+	// across restarts; empty: they are gone with the cloud. A file is one cloud's at a time: a lock on a file beside it that ends in
+	// .lock refuses a second, and lasts no longer than the process.
 	StateFile string
 	// Fronts stand before handlers as Cloud Run does; none: jobs reach their targets directly.
 	Fronts []Front

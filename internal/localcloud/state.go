@@ -42,34 +42,60 @@ type keeper struct {
 	path  string
 	cloud *Cloud
 	dirty chan struct{}
+	held  *os.File
 
 	mu    sync.Mutex // one write at a time
 	diary *diary
 }
 
-// newKeeper prepares a keeper and brings back what its files hold.
+// newKeeper takes the files for this process, and brings back what they hold. They are let go of by [keeper.close].
 func newKeeper(path string, c *Cloud) (*keeper, error) {
-	k := &keeper{
-		path: path, cloud: c, dirty: make(chan struct{}, 1), diary: &diary{path: path + diarySuffix, journal: c.scheduler.deliveries},
+	held, err := hold(path, c.URL())
+	if err != nil {
+		return nil, err
 	}
 
+	k := &keeper{
+		path: path, cloud: c, dirty: make(chan struct{}, 1), held: held,
+		diary: &diary{path: path + diarySuffix, journal: c.scheduler.deliveries},
+	}
+
+	err = k.load()
+	if err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+
+	return k, nil
+}
+
+func (k *keeper) load() error {
 	// Deliveries come first: a job may be due as soon as it is there.
 	lastRun, err := k.diary.load()
 	if err != nil {
-		return nil, err
+		return err
 	}
 
-	c.scheduler.mu.Lock()
-	c.scheduler.lastRun = lastRun
-	c.scheduler.mu.Unlock()
+	s := k.cloud.scheduler
+	s.mu.Lock()
+	s.lastRun = lastRun
+	s.mu.Unlock()
 
-	err = c.loadState(path)
+	err = k.cloud.loadState(k.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	// What cannot be written is found out now and not when everything is lost.
-	return k, k.save()
+	return k.save()
+}
+
+// close lets go of the files. Nothing is written after it.
+func (k *keeper) close() error {
+	if k == nil {
+		return nil
+	}
+
+	return k.held.Close()
 }
 
 // changed says that there is something to write.

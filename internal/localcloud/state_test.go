@@ -243,3 +243,24 @@ func TestAStateThatCannotBeUsedStopsTheStart(t *testing.T) {
 		t.Errorf("no folder: %v", err)
 	}
 }
+
+func TestACloudThatDoesNotStartLetsGoOfTheState(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "state.json")
+	taken := start(t, localcloud.Config{})
+
+	_, err := localcloud.Start(t.Context(), localcloud.Config{
+		StateFile: file, Fronts: []localcloud.Front{{Listen: taken.Addr(), Target: "http://127.0.0.1:1"}},
+	})
+	if err == nil {
+		t.Fatal("started on an address that is taken")
+	}
+
+	start(t, localcloud.Config{StateFile: file})
+
+	_, err = localcloud.Start(t.Context(), localcloud.Config{StateFile: file})
+	if err == nil || !strings.Contains(err.Error(), "is kept by process ") {
+		t.Errorf("a second cloud: %v", err)
+	}
+}
