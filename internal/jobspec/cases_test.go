@@ -113,7 +113,7 @@ func targetCases() []ruleCase {
 		},
 		{"body-with-method", "http", method("GET", "a"), method("PATCH", "a")},
 		{"body-with-method", "app engine", appMethod("DELETE", "a"), appMethod("PUT", "a")},
-		{"job-too-large", "", method("POST", strings.Repeat("a", 1<<20+1)), method("POST", strings.Repeat("a", 1<<20))},
+		{"job-too-large", "", method("POST", strings.Repeat("a", 1<<20)), method("POST", strings.Repeat("a", 1<<20-1<<10))},
 		{
 			"google-api-target", "workflow", uri("https://workflowexecutions.googleapis.com/v1/projects/p/locations/l/workflows/w/executions"),
 			uri("https://workflowexecutions.googleapis.com.example.com/v1"),

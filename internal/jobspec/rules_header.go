@@ -14,9 +14,6 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 )
 
-// maxHeaders is the size that all headers together must stay below, in bytes (Cloud Scheduler).
-const maxHeaders = 80 << 10
-
 func headerRules() []judgedRule {
 	return []judgedRule{
 		acceptableLimit("header-invalid", "A header cannot be sent", judgeHeaderText),
@@ -119,26 +116,27 @@ func judgeHeaderSize(v *judge) {
 	if !ok {
 		return
 	}
-	total := headerSize(v, r.headers) + headerSize(v, r.hidden)
-	for name, value := range v.derived.Headers {
-		total += len(name) + len(value.OrZero())
-	}
-	if total >= maxHeaders {
+	total := HeaderSize(allHeaders(v, r))
+	if total >= MaxHeaders {
 		v.fail(r.path("headers"), fmt.Sprintf("%d bytes of headers are too many", total),
-			fmt.Sprintf("Cloud Scheduler takes less than %d bytes of names and values, those that the provider adds included.", maxHeaders),
-			"Shorten them by at least "+amount(total-maxHeaders+1, "byte")+": data belongs into the body.")
+			fmt.Sprintf("Cloud Scheduler takes less than %d bytes of names and values, those that the provider adds included.", MaxHeaders),
+			"Shorten them by at least "+amount(total-MaxHeaders+1, "byte")+": data belongs into the body.")
 	}
 }
 
-// headerSize is how many bytes the names and the known values have.
-func headerSize(v *judge, headers Value[Headers]) int {
-	all, _ := get(v, headers)
-	total := 0
-	for name, value := range all {
-		text, _ := get(v, value)
-		total += len(name) + len(text)
+// allHeaders are the declared headers and those that the provider adds, with the values that are known.
+func allHeaders(v *judge, r request) map[string]string {
+	all := map[string]string{}
+	for _, declared := range []Value[Headers]{r.headers, r.hidden} {
+		headers, _ := get(v, declared)
+		for name, value := range headers {
+			all[name], _ = get(v, value)
+		}
 	}
-	return total
+	for name, value := range v.derived.Headers {
+		all[name] = value.OrZero()
+	}
+	return all
 }
 
 func judgeSecretHeader(v *judge) {

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/unixcron"
 )
 
-// Limits of Cloud Scheduler.
-const (
-	maxURI = 2083    // characters, encoded
-	maxJob = 1 << 20 // bytes
-)
+// maxURI is how many characters a URI may have, encoded (Cloud Scheduler).
+const maxURI = 2083
 
 func targetRules() []judgedRule {
 	return []judgedRule{
@@ -36,6 +35,7 @@ type request struct {
 	method          Value[string]
 	body, bodyText  Value[string]
 	headers, hidden Value[Headers]
+	uri, account    Value[string]
 	methods         []string // allowed
 	bodied          []string // of those, the ones that take a body
 }
@@ -47,12 +47,14 @@ func requestOf(v *judge) (request, bool) {
 	if t, ok := get(v, v.job.HTTP); ok {
 		return request{
 			block: "http_target", method: t.Method, body: t.Body, bodyText: t.BodyText, headers: t.Headers, hidden: t.HeadersWO,
+			uri: t.URI, account: t.OIDCToken.OrZero().ServiceAccountEmail.OrValue(t.OAuthToken.OrZero().ServiceAccountEmail),
 			methods: []string{"POST", "GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"}, bodied: []string{"POST", "PUT", "PATCH"},
 		}, true
 	}
 	if t, ok := get(v, v.job.AppEngine); ok {
 		return request{
 			block: "app_engine_http_target", method: t.Method, body: t.Body, bodyText: t.BodyText, headers: t.Headers, hidden: t.HeadersWO,
+			uri:     t.RelativeURI.Or("/"),
 			methods: []string{"POST", "GET", "HEAD", "PUT", "DELETE"}, bodied: []string{"POST", "PUT"},
 		}, true
 	}
@@ -230,10 +232,14 @@ func judgeSize(v *judge) {
 	get(v, r.body)
 	get(v, r.bodyText)
 	body, _ := r.bodySize()
-	total := body + headerSize(v, r.headers) + headerSize(v, r.hidden) + len(v.job.Description.OrZero())
-	if total > maxJob {
-		v.fail(nil, fmt.Sprintf("%d bytes are too many", total), fmt.Sprintf("Cloud Scheduler takes jobs of %d bytes; body, headers and "+
-			"description alone are larger.", maxJob), "Shorten the body by at least "+amount(total-maxJob, "byte")+": send a reference to the data rather than the data.")
+	texts := []string{
+		"projects/" + v.job.Project.OrZero() + "/locations/" + v.job.Region.OrZero() + "/jobs/" + v.job.Name.OrZero(),
+		v.job.Description.OrZero(), v.job.Schedule.OrZero(), unixcron.CanonicalZone(v.job.TimeZone.Or("Etc/UTC").OrZero()), r.uri.OrZero(), r.account.OrZero(),
+	}
+	total := Content{Texts: texts, Headers: allHeaders(v, r), Body: body}.Size()
+	if total > MaxSize {
+		v.fail(nil, fmt.Sprintf("%d bytes are too many", total), fmt.Sprintf("Cloud Scheduler takes jobs of %d bytes, the headers that the "+
+			"provider adds included.", MaxSize), "Shorten the body by at least "+amount(total-MaxSize, "byte")+": send a reference to the data rather than the data.")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/conformance/chance"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/localcloud"
 )
 
@@ -19,7 +20,10 @@ const (
 	nightly = parent + "/jobs/nightly-report"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	chance.Fix()
+	goleak.VerifyTestMain(m)
+}
 
 // start runs a cloud for the length of a test.
 func start(t *testing.T, cfg localcloud.Config) *localcloud.Cloud {

@@ -79,7 +79,7 @@ func TestBadJobsAreRefusedWithTheirReason(t *testing.T) {
 		"time zone":   {func(j *schedulerpb.Job) { j.TimeZone = "Mars/Base" }, codes.InvalidArgument, "Schedule or time zone is invalid."},
 		"size": {
 			func(j *schedulerpb.Job) { j.GetHttpTarget().Body = make([]byte, 1<<20) },
-			codes.InvalidArgument, "The job has 1048796 bytes. It must not be larger than 1048576.",
+			codes.InvalidArgument, "The job has 1048674 bytes. It must not be larger than 1048576.",
 		},
 		"description": {
 			func(j *schedulerpb.Job) { j.Description = long },
@@ -114,7 +114,7 @@ func TestBadJobsAreRefusedWithTheirReason(t *testing.T) {
 				j.GetHttpTarget().Headers = map[string]string{"a": strings.Repeat("b", 80<<10)}
 				j.GetHttpTarget().Body = nil
 			},
-			codes.InvalidArgument, "HttpTarget.headers has 81953 bytes. The total size of headers must be less than 80 KB.",
+			codes.InvalidArgument, "HttpTarget.headers has 81921 bytes. The total size of headers must be less than 80 KB.",
 		},
 		"account": {
 			oidcAs("nobody"),

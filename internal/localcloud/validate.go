@@ -10,16 +10,15 @@ import (
 	"cloud.google.com/go/scheduler/apiv1/schedulerpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/idempotent-jobs/terraform-provider-idempotent/internal/jobspec"
 )
 
 // The limits of the service, from its published quotas and the comments of its API.
 const (
-	largestJob         = 1 << 20
 	longestDescription = 500
 	longestURI         = 2083
-	largestHeaders     = 80 << 10
 	largestRetryCount  = 5
 	largestDoublings   = 16
 	shortestDeadline   = 15 * time.Second
@@ -33,8 +32,8 @@ func invalid(format string, args ...any) error {
 
 // validate refuses a job that the API would refuse. The job has been normalised.
 func validate(job *schedulerpb.Job, project string) error {
-	if n := proto.Size(job); n > largestJob {
-		return invalid("The job has %d bytes. It must not be larger than %d.", n, largestJob)
+	if n := contentOf(job).Size(); n > jobspec.MaxSize {
+		return invalid("The job has %d bytes. It must not be larger than %d.", n, jobspec.MaxSize)
 	}
 
 	if n := utf8.RuneCountInString(job.GetDescription()); n > longestDescription {
@@ -52,6 +51,29 @@ func validate(job *schedulerpb.Job, project string) error {
 	}
 
 	return validateRetry(job.GetRetryConfig())
+}
+
+// contentOf is what of a job counts towards its size.
+func contentOf(job *schedulerpb.Job) jobspec.Content {
+	web, app, topic := job.GetHttpTarget(), job.GetAppEngineHttpTarget(), job.GetPubsubTarget()
+	content := jobspec.Content{
+		Texts: []string{
+			job.GetName(), job.GetDescription(), job.GetSchedule(), job.GetTimeZone(), web.GetUri(), app.GetRelativeUri(), topic.GetTopicName(),
+			web.GetOidcToken().GetServiceAccountEmail(), web.GetOauthToken().GetServiceAccountEmail(),
+		},
+		Body: len(web.GetBody()) + len(app.GetBody()) + len(topic.GetData()),
+	}
+
+	switch {
+	case web != nil:
+		content.Headers = web.GetHeaders()
+	case app != nil:
+		content.Headers = app.GetHeaders()
+	default:
+		content.Headers = topic.GetAttributes()
+	}
+
+	return content
 }
 
 func validateTarget(job *schedulerpb.Job, project string) error {
@@ -127,8 +149,6 @@ func validateAppEngine(target *schedulerpb.AppEngineHttpTarget) error {
 }
 
 func validateHeaders(target string, headers map[string]string) error {
-	size := 0
-
 	for name, value := range headers {
 		if !isToken(name) {
 			return invalid("%s.headers has the name %q, which is no HTTP header name.", target, name)
@@ -137,11 +157,9 @@ func validateHeaders(target string, headers map[string]string) error {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			return invalid("%s.headers has a value for %q that holds a line break or a zero byte.", target, name)
 		}
-
-		size += len(name) + len(value)
 	}
 
-	if size >= largestHeaders {
+	if size := jobspec.HeaderSize(headers); size >= jobspec.MaxHeaders {
 		return invalid("%s.headers has %d bytes. The total size of headers must be less than 80 KB.", target, size)
 	}
 
