@@ -13,6 +13,7 @@ import (
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/firestoreclaim"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/webhook/internal/driver"
 )
 
 const (
@@ -64,7 +65,7 @@ func parse(raw string) (location, error) {
 	}
 
 	if _, err := firestoreclaim.DDL(full); err != nil {
-		return location{}, fmt.Errorf("%w (an inbox has a collection of its own, by default %s)", err, webhook.DefaultTable)
+		return location{}, driver.InboxURL(err)
 	}
 
 	for i := range parts {

@@ -39,7 +39,7 @@ func Open(ctx context.Context, url string, opts ...postgresclaim.Option) (*Store
 	}
 	claims, err := postgresclaim.Open(ctx, url, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("open postgres inbox: %w", explain(err, table))
+		return nil, fmt.Errorf("open postgres inbox: %w", driver.InboxURL(explain(err, table)))
 	}
 	s := newStore(claims, table)
 	if err := s.probe(ctx); err != nil {
@@ -77,7 +77,7 @@ func Init(ctx context.Context, url string, opts ...postgresclaim.Option) error {
 	}
 	// The claim package creates its part of the table, after which it can be opened.
 	if err := postgresclaim.Init(ctx, url, opts...); err != nil {
-		return fmt.Errorf("init postgres inbox: %w", err)
+		return fmt.Errorf("init postgres inbox: %w", driver.InboxURL(err))
 	}
 	claims, err := postgresclaim.Open(ctx, url, opts...)
 	if err != nil {
@@ -106,7 +106,7 @@ func DDL(url string) (string, error) {
 	}
 	claims, err := postgresclaim.DDL(url)
 	if err != nil {
-		return "", fmt.Errorf("postgresinbox: %w", err)
+		return "", fmt.Errorf("postgresinbox: %w", driver.InboxURL(err))
 	}
 	return claims + ddl(table), nil
 }

@@ -55,6 +55,18 @@ func TestWhatCannotBeAnInboxIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheMendOfAURLNamesTheTableOfInboxes(t *testing.T) {
+	t.Parallel()
+	const want = `postgres store URL: it has no scheme; write postgres://USER@HOST:5432/DATABASE?table=webhook_inbox and give the password as PGPASSWORD`
+	_, ddl := postgresinbox.DDL("db")
+	_, open := postgresinbox.Open(t.Context(), "db")
+	for name, err := range map[string]error{"DDL": ddl, "Open": open, "Init": postgresinbox.Init(t.Context(), "db")} {
+		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("%s: %v\nwant %s", name, err, want)
+		}
+	}
+}
+
 func TestGuardsWantTheWorkOfAnEvent(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

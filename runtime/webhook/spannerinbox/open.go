@@ -50,7 +50,7 @@ func parse(raw string) (location, error) {
 	}
 
 	if _, err := spannerclaim.DDL(full); err != nil {
-		return location{}, fmt.Errorf("%w (an inbox has a table of its own, by default %s)", err, webhook.DefaultTable)
+		return location{}, driver.InboxURL(err)
 	}
 
 	u, err := url.Parse(full)

@@ -37,10 +37,14 @@ func TestBadURLsAreRefusedWithTheMend(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                                     "it has no scheme",
 		"redis://:s3cr3t@db/0":                 `the scheme is "redis", but this binary was built for the store spanner`,
-		"spanner://acme":                       "it does not name a database in full",
+		"spanner://acme":                       "it does not name a database in full (instance ids have 2 to 64 lower-case letters, digits and hyphens, database ids 2 to 30, with underscores)",
 		"spanner://" + databaseName + "?dia=p": `the parameter "dia" is not known (known: table)`,
 		"spanner://" + databaseName + "?table=" + strings.Repeat("x", 51): "table name of 51 bytes",
 	} {
+		if !strings.HasPrefix(want, "table name") { // which says itself what to write
+			want += "; write spanner://projects/PROJECT/instances/INSTANCE/databases/DATABASE, with ?table=NAME for a table other than webhook_inbox"
+		}
+
 		ddl := func() error { _, err := DDL(url); return err }
 		open := func() error { _, err := Open(t.Context(), url); return err }
 

@@ -43,7 +43,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	claims, err := sqliteclaim.Open(ctx, url)
 	if err != nil {
-		return nil, fmt.Errorf("open sqlite inbox: %w", err)
+		return nil, fmt.Errorf("open sqlite inbox: %w", driver.InboxURL(err))
 	}
 	s := newStore(claims, table)
 	if err := s.prepare(ctx); err != nil {
@@ -146,7 +146,7 @@ func DDL(url string) (string, error) {
 	}
 	claims, err := sqliteclaim.DDL(url)
 	if err != nil {
-		return "", fmt.Errorf("sqliteinbox: %w", err)
+		return "", fmt.Errorf("sqliteinbox: %w", driver.InboxURL(err))
 	}
 	s := statements(table)
 	return claims + s.columns + s.index + s.tables, nil

@@ -175,6 +175,18 @@ func TestWhatCannotBeAnInboxIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheMendOfAURLNamesTheTableOfInboxes(t *testing.T) {
+	t.Parallel()
+	const want = `sqlite store URL: it has no scheme; write sqlite:///absolute/path.db or sqlite:relative/path.db, with ?table=NAME for a table other than webhook_inbox`
+	_, ddl := sqliteinbox.DDL("a.db")
+	_, open := sqliteinbox.Open(t.Context(), "a.db")
+	for name, err := range map[string]error{"DDL": ddl, "Open": open, "Init": sqliteinbox.Init(t.Context(), "a.db")} {
+		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("%s: %v\nwant %s", name, err, want)
+		}
+	}
+}
+
 func TestGuardsWantTheWorkOfAnEventInThisInbox(t *testing.T) {
 	t.Parallel()
 	if _, err := sqliteinbox.Later(t.Context(), nil, "e", time.Now(), "i"); !errors.Is(err, claim.ErrNoAttempt) {

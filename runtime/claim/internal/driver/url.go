@@ -26,6 +26,14 @@ func (e *URLError) Error() string {
 	return fmt.Sprintf("%s store URL: %s; %s", e.Store, e.Reason, e.Remedy)
 }
 
+// WithDefaultTable is the error for who keeps something other than claims in the store, in a table that is called otherwise by default.
+func (e *URLError) WithDefaultTable(name string) error {
+	told := *e
+	told.Remedy = strings.ReplaceAll(e.Remedy, DefaultTable, name)
+
+	return &told
+}
+
 // Form is how the URLs of one store are written.
 type Form struct {
 	// Store names the store and Example shows its URL.

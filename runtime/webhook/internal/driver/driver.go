@@ -39,6 +39,18 @@ func Table(raw string) (withTable, table string, err error) {
 	}
 }
 
+// InboxURL is what a claim package says of a URL, with the default table of an inbox in place of the one of claims.
+func InboxURL(err error) error {
+	type urlError interface {
+		error
+		WithDefaultTable(name string) error
+	}
+	if e, ok := errors.AsType[urlError](err); ok {
+		return e.WithDefaultTable(webhook.DefaultTable)
+	}
+	return err
+}
+
 // CheckPayload refuses a payload of more than most bytes.
 func CheckPayload(e webhook.Entry, most int) error {
 	if len(e.Payload) > most {
