@@ -36,9 +36,9 @@ func isFunction(u *url.URL) bool { return hostIs(u, "cloudfunctions.net") }
 // isGoogleAPI: an API of Google's, called without a handler between.
 func isGoogleAPI(u *url.URL) bool { return hostIs(u, "googleapis.com") }
 
-// isLoopback: this machine, by name or address, or a name that is for it alone.
+// isLoopback: this machine, by name or address.
 func isLoopback(u *url.URL) bool {
-	return loopback.Host(u.Hostname()) || hostIs(u, "localhost")
+	return loopback.Name(u.Hostname())
 }
 
 // defaultAudience is what the target takes for its own name: the origin for Cloud Run, the function's address for a function, else

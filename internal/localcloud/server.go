@@ -115,5 +115,5 @@ func isLocalName(host string) bool {
 
 	host = strings.Trim(host, "[]")
 
-	return loopback.Host(host) || strings.HasSuffix(host, ".localhost")
+	return loopback.Name(host)
 }
