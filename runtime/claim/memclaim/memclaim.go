@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim/internal/driver"
 )
 
 // MaxResult is the greatest length of a result in bytes.
@@ -48,7 +48,6 @@ type Store struct {
 
 	mu      sync.Mutex
 	records map[string]*entry
-	writes  int64 // so far
 	before  Hook
 	after   Hook
 	closed  bool
@@ -56,7 +55,6 @@ type Store struct {
 
 type entry struct {
 	record  claim.Record
-	version int64 // the write that made it so
 	written time.Time
 }
 
@@ -152,7 +150,7 @@ func (s *Store) write(ctx context.Context, verb Verb, id string, old claim.Versi
 
 	now := s.time()
 	e := s.records[id]
-	ok := e.at() == old
+	ok := e.is(old)
 
 	if ok {
 		e = s.put(id, e, r, now)
@@ -286,19 +284,20 @@ func (s *Store) put(id string, e *entry, r claim.Record, now time.Time) *entry {
 	}
 
 	r.Result = slices.Clone(r.Result)
-	s.writes++
-	*e = entry{record: r, version: s.writes, written: now}
+	*e = entry{record: r, written: now}
 
 	return e
 }
 
-// at is the version that is there; the zero one of nil: nothing is.
-func (e *entry) at() claim.Version {
+// is reports whether that version is there; the zero one stands for nothing.
+func (e *entry) is(version claim.Version) bool {
 	if e == nil {
-		return ""
+		return version == ""
 	}
 
-	return claim.Version(strconv.FormatInt(e.version, 10))
+	attemptID, rev, ok := driver.SplitVersion(version)
+
+	return ok && attemptID == e.record.AttemptID && rev == e.record.Rev
 }
 
 func (e *entry) snapshot(id string, now time.Time) claim.Snapshot {
@@ -309,5 +308,5 @@ func (e *entry) snapshot(id string, now time.Time) claim.Snapshot {
 	r := e.record
 	r.Result = slices.Clone(r.Result)
 
-	return claim.Snapshot{ID: id, Record: r, Version: e.at(), Written: e.written, Now: now}
+	return claim.Snapshot{ID: id, Record: r, Version: r.Version(), Written: e.written, Now: now}
 }

@@ -45,7 +45,7 @@ func (s *Store) transact(ctx context.Context, t claim.Transition, body func(cont
 	defer s.mu.Unlock() // also when body panics
 
 	e := s.records[t.ID]
-	if e.at() != t.Old {
+	if !e.is(t.Old) {
 		return nil, claim.ErrLost
 	}
 
