@@ -13,12 +13,12 @@ type budget struct {
 	end    time.Time
 
 	mu    sync.Mutex
-	timed *timed // nil: nobody has waited
-	over  bool   // cancelled
+	timed *timedContext // nil: nobody has waited
+	over  bool          // cancelled
 }
 
-// timed is what is waited for.
-type timed struct {
+// timedContext is what is waited for.
+type timedContext struct {
 	context.Context //nolint:containedctx // it is a context
 
 	stop context.CancelFunc
@@ -43,6 +43,9 @@ func (b *budget) cancel() {
 	}
 }
 
+// String keeps what the contexts before it hold out of whatever prints a context.
+func (b *budget) String() string { return "claim.budget" }
+
 // Deadline implements context.Context.
 func (b *budget) Deadline() (time.Time, bool) { return b.end, true }
 
@@ -57,7 +60,7 @@ func (b *budget) Done() <-chan struct{} {
 			stop()
 		}
 
-		b.timed = &timed{Context: ctx, stop: stop}
+		b.timed = &timedContext{Context: ctx, stop: stop}
 	}
 
 	return b.timed.Done()

@@ -116,6 +116,9 @@ func (w *workContext) tick() {
 	}
 }
 
+// String keeps what the attempt holds out of whatever prints a context.
+func (w *workContext) String() string { return "claim.workContext" }
+
 // Deadline implements context.Context.
 func (w *workContext) Deadline() (time.Time, bool) {
 	end, _ := w.attempt.deadline()

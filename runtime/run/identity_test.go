@@ -112,4 +112,7 @@ func TestContextCarriesTheRun(t *testing.T) {
 	if r, ok := run.FromContext(run.NewContext(t.Context(), &want)); !ok || r != want {
 		t.Errorf("FromContext = %v, %v; want %v", r, ok, want)
 	}
+	if r, ok := run.FromContext(run.NewContext(t.Context(), nil)); ok {
+		t.Errorf("a context that was given no run carries %v", r)
+	}
 }

@@ -25,15 +25,15 @@ type Run struct {
 
 type contextKey struct{}
 
-// NewContext returns a context that carries the run, which must not change from then on.
+// NewContext returns a context that carries the run, which must not change from then on. Nil: no run.
 func NewContext(ctx context.Context, r *Run) context.Context {
 	return context.WithValue(ctx, contextKey{}, r)
 }
 
 // FromContext returns the run that the context carries, and whether it carries one.
 func FromContext(ctx context.Context) (Run, bool) {
-	r, ok := ctx.Value(contextKey{}).(*Run)
-	if !ok {
+	r, _ := ctx.Value(contextKey{}).(*Run)
+	if r == nil {
 		return Run{}, false
 	}
 	return *r, true

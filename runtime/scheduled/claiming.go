@@ -17,18 +17,18 @@ type served struct {
 
 // claimAndWait claims the run. Under the policy wait, a delivery that meets a live lease is held until the outcome is known, the
 // lease is over, or it is time to answer: D − margin after it arrived.
-func (h *Handler) claimAndWait(ctx context.Context, d *delivery) served {
-	s := h.claim(ctx, d, h.at(d.arrived))
+func (h *Handler) claimAndWait(d *delivery) served {
+	s := h.claim(d, h.at(d.arrived))
 	if !d.terms.Wait {
 		return s
 	}
 	until := d.arrived.Add(d.terms.Deadline - claim.Margin(d.terms.Lease, d.terms.Deadline))
 	for pause := firstLook; s.Outcome == claim.OutcomeInProgress; pause = min(2*pause, lastLook) {
 		left := time.Until(until)
-		if left <= 0 || !h.sleep(ctx, min(pause, max(s.RetryAfter, time.Millisecond), left)) {
+		if left <= 0 || !h.sleep(d, min(pause, max(s.RetryAfter, time.Millisecond), left)) {
 			return s
 		}
-		s = h.claim(ctx, d, h.at(time.Now()))
+		s = h.claim(d, h.at(time.Now()))
 	}
 	return s
 }
@@ -62,17 +62,18 @@ func (h *Handler) at(read time.Time) time.Time {
 
 // claim decides whether the run is forced, by the store's clock, and claims it under the name that follows. The local clock, as far
 // as it is known to be wrong corrected, only decides which way to try first.
-func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served {
+func (h *Handler) claim(d *delivery, now time.Time) served {
 	at := d.run.ScheduleTime
 	moved := d.clock != nil
-	now = now.Add(h.claimer.Offset())
 	if moved {
 		now = d.clock.Add(time.Since(d.arrived))
+	} else {
+		now = now.Add(h.claimer.Offset())
 	}
 	forced := claim.Forced(at, now)
 	before := h.before.of(d.run.Job, now)
 	if d.forced { // and waited since: its schedule time has come near, which does not make it the scheduled run
-		return h.claimForced(ctx, d, before)
+		return h.claimForced(d, before)
 	}
 	d.apart = d.terms.Forced != run.ForcedSkipNext || before.apart()
 
@@ -80,7 +81,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served 
 		if err := d.name(true); err != nil {
 			return d.unavailable(err)
 		}
-		stored, err := h.claimer.Now(ctx, d.run.ID)
+		stored, err := h.claimer.Now(d, d.run.ID)
 		if err != nil {
 			return d.unavailable(err)
 		}
@@ -91,7 +92,7 @@ func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served 
 		}
 	}
 	if forced && d.apart {
-		return h.claimForced(ctx, d, before)
+		return h.claimForced(d, before)
 	}
 
 	p := d.proposal()
@@ -102,9 +103,9 @@ func (h *Handler) claim(ctx context.Context, d *delivery, now time.Time) served 
 		p.Admit = d.admit
 	}
 	d.run.Forced = forced
-	result := h.do(ctx, d, p)
+	result := h.do(d, p)
 	if result.Outcome == claim.OutcomeNotAdmitted {
-		return h.claimForced(ctx, d, before)
+		return h.claimForced(d, before)
 	}
 	return served{Result: result, run: &d.run}
 }
@@ -117,7 +118,7 @@ func (d *delivery) admit(stored time.Time) bool {
 }
 
 // claimForced takes the way of a run that the store's clock calls forced.
-func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) served {
+func (h *Handler) claimForced(d *delivery, before *naming) served {
 	d.forced = true
 	// Under skip_next it has the name, and the record, of the scheduled run; only its previous name is one of its own.
 	separate := d.terms.Forced != run.ForcedSkipNext
@@ -138,14 +139,14 @@ func (h *Handler) claimForced(ctx context.Context, d *delivery, before *naming) 
 	if p.Previous != nil && before.apart() {
 		p.Previous.Horizon = d.terms.Horizon
 	}
-	return served{Result: h.do(ctx, d, p), run: &d.run}
+	return served{Result: h.do(d, p), run: &d.run}
 }
 
 // do claims the run and does its work.
-func (h *Handler) do(ctx context.Context, d *delivery, p claim.Proposal) claim.Result {
+func (h *Handler) do(d *delivery, p claim.Proposal) claim.Result {
 	d.previous = p.Previous
 	d.run.PreviousID, d.run.PreviousTime, d.run.Attempt = "", time.Time{}, 0
-	return h.claimer.Do(ctx, p, d.do)
+	return h.claimer.Do(d, p, d.do)
 }
 
 func (d *delivery) unavailable(err error) served {

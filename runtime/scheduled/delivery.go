@@ -63,6 +63,9 @@ type delivery struct {
 	previous *claim.Previous // the name that is claimed beside that of the run; nil: none
 }
 
+// String keeps what a request holds out of whatever prints a context.
+func (d *delivery) String() string { return "scheduled.delivery" }
+
 // Value implements context.Context.
 func (d *delivery) Value(key any) any {
 	if key == (deliveryKey{}) {

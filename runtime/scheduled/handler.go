@@ -77,12 +77,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(ctx, w, d, asRefusal(err))
 		return
 	}
-	h.purge(ctx)
+	h.purge(d)
 	if d.run.ScheduleTime.IsZero() {
-		h.answer(d, w, d, h.runUnguarded(d, d))
+		h.answer(w, d, h.runUnguarded(d))
 		return
 	}
-	h.answer(d, w, d, h.claimAndWait(d, d))
+	h.answer(w, d, h.claimAndWait(d))
 }
 
 // Shutdown ends the handler: deliveries from now on are answered 500 with nothing run, running works see their contexts end with the

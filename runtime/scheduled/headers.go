@@ -16,30 +16,27 @@ type headers struct {
 	scheduler, job, time, project, region, policy, clock []string
 }
 
+// headerNames are the names of these headers, in their order, as net/http spells them: so almost every one is found at once.
+var headerNames = [...]string{
+	http.CanonicalHeaderKey(run.HeaderScheduler), http.CanonicalHeaderKey(run.HeaderJobName), http.CanonicalHeaderKey(run.HeaderScheduleTime),
+	http.CanonicalHeaderKey(run.HeaderProject), http.CanonicalHeaderKey(run.HeaderRegion), http.CanonicalHeaderKey(run.HeaderPolicy),
+	http.CanonicalHeaderKey(run.HeaderClock),
+}
+
 func readHeaders(h http.Header) headers {
 	var found headers
-	into := [...]struct {
-		name   string // of package run's headers, as net/http spells it: so it is found at once
-		values *[]string
-	}{
-		{"X-Cloudscheduler", &found.scheduler},
-		{"X-Cloudscheduler-Jobname", &found.job},
-		{"X-Cloudscheduler-Scheduletime", &found.time},
-		{"X-Idempotent-Project", &found.project},
-		{"X-Idempotent-Region", &found.region},
-		{"X-Idempotent-Policy", &found.policy},
-		{"X-Idempotent-Clock", &found.clock},
+	into := [...]*[]string{
+		&found.scheduler, &found.job, &found.time, &found.project, &found.region, &found.policy, &found.clock,
 	}
 	for key, values := range h {
-		for i := range into {
-			to := &into[i]
-			if len(key) != len(to.name) || key != to.name && !strings.EqualFold(key, to.name) {
+		for i, name := range headerNames {
+			if len(key) != len(name) || key != name && !strings.EqualFold(key, name) {
 				continue
 			}
-			if len(*to.values) == 0 {
-				*to.values = values
+			if len(*into[i]) == 0 {
+				*into[i] = values
 			} else {
-				*to.values = slices.Concat(*to.values, values)
+				*into[i] = slices.Concat(*into[i], values)
 			}
 			break
 		}

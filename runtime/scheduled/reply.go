@@ -83,7 +83,7 @@ func shorten(text string) string {
 }
 
 // answer sends what became of a delivery.
-func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, d *delivery, s served) {
+func (h *Handler) answer(w http.ResponseWriter, d *delivery, s served) {
 	v := s.verdict(d)
 	if s.Outcome == claim.OutcomeExecuted && s.Err != nil {
 		v.level = slog.LevelError
@@ -100,12 +100,12 @@ func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, d *delivery
 		seconds := (s.RetryAfter + time.Second - 1) / time.Second
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
-	h.log(ctx, d, s, v)
+	h.log(d, s, v)
 	h.send(w, v.status, b)
 }
 
-func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
-	if !h.cfg.Logger.Enabled(ctx, v.level) {
+func (h *Handler) log(d *delivery, s served, v verdict) {
+	if !h.cfg.Logger.Enabled(d, v.level) {
 		return
 	}
 	attrs := []slog.Attr{
@@ -123,7 +123,7 @@ func (h *Handler) log(ctx context.Context, d *delivery, s served, v verdict) {
 	if panicked, ok := errors.AsType[*claim.PanicError](s.Err); ok {
 		attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 	}
-	h.cfg.Logger.LogAttrs(ctx, v.level, "scheduled run: "+v.detail, attrs...)
+	h.cfg.Logger.LogAttrs(d, v.level, "scheduled run: "+v.detail, attrs...)
 }
 
 // refuse answers a delivery that did not get as far as the store.

@@ -12,7 +12,7 @@ import (
 
 // runUnguarded does the work of a delivery without a schedule time: there is no name to claim, so each delivery does it again. Only
 // forced runs come without a time.
-func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
+func (h *Handler) runUnguarded(d *delivery) served {
 	s := served{run: &d.run}
 	s.run.Forced = true
 	h.mu.Lock()
@@ -26,7 +26,7 @@ func (h *Handler) runUnguarded(ctx context.Context, d *delivery) served {
 	defer h.unguarded.Done()
 
 	// As with a claim, a caller that hangs up does not end the work.
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(d))
 	defer cancel(context.Canceled)
 	ctx, stop := context.WithDeadlineCause(ctx, d.arrived.Add(d.terms.Timeout), claim.ErrTimeout)
 	defer stop()

@@ -1,4 +1,4 @@
-// Package bounded gives calls an end that the clients of Google's databases would resend for minutes.
+// Package bounded gives an end to calls that the clients of Google's databases would resend for minutes.
 package bounded
 
 import (
