@@ -50,6 +50,32 @@ func TestEveryEngineAcceptsConnections(t *testing.T) {
 	}
 }
 
+func TestAServerThatDoesNotStartAtOnceAfterAKillIsStartedAgain(t *testing.T) {
+	t.Parallel()
+
+	s := OwnRedis(t)
+	if s.proc == nil {
+		t.Skip("Redis runs in this process")
+	}
+
+	var starts int
+
+	command := s.command
+	s.command = func() *exec.Cmd {
+		if starts++; starts < 3 {
+			return exec.Command("false")
+		}
+
+		return command()
+	}
+
+	s.Restart(t)
+
+	if err := s.dial(t.Context()); err != nil || starts != 3 {
+		t.Errorf("after %d starts: %v", starts, err)
+	}
+}
+
 func TestAServerEndsWithItsTest(t *testing.T) {
 	t.Parallel()
 

@@ -55,6 +55,8 @@ func startProcess(cmd *exec.Cmd, log string, deathSignal syscall.Signal) (*proce
 	return p, nil
 }
 
+var errEnded = errors.New("ended before it was ready")
+
 // waitReady probes until ready returns nil, the child ends or ctx does.
 func (p *process) waitReady(ctx context.Context, ready func(context.Context) error) error {
 	tick := time.NewTicker(readyEvery)
@@ -68,7 +70,7 @@ func (p *process) waitReady(ctx context.Context, ready func(context.Context) err
 
 		select {
 		case <-p.exited:
-			return fmt.Errorf("ended before it was ready: %w", errors.Join(p.err, err))
+			return fmt.Errorf("%w: %w", errEnded, errors.Join(p.err, err))
 		case <-ctx.Done():
 			return fmt.Errorf("not ready in time: %w", err)
 		case <-tick.C:

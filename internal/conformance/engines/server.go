@@ -54,8 +54,16 @@ func (s *Server) Restart(t testing.TB) {
 
 	s.proc.end(syscall.SIGKILL)
 
-	if err := s.start(); err != nil {
-		t.Fatal(err)
+	// PostgreSQL does not start before the last process that the killed one has left is gone.
+	for since := time.Now(); ; time.Sleep(readyEvery) {
+		err := s.start()
+		if err == nil {
+			return
+		}
+
+		if !errors.Is(err, errEnded) || time.Since(since) > stopWithin {
+			t.Fatal(err)
+		}
 	}
 }
 
