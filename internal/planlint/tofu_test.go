@@ -41,13 +41,13 @@ func TestFindingsInPlansOfOpenTofuAreThoseOfTheCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	providers := attach(t, standIn, "google", "idempotent", "random")
 	for _, e := range corpus(t) {
 		if !slices.Contains(plannedByTofu(), e.name) {
 			continue
 		}
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
+			providers := attach(t, standIn, "google", "idempotent", "random")
 			run := tofu{tool: tool, folder: t.TempDir(), env: []string{"TF_CLI_CONFIG_FILE=" + config, "TF_REATTACH_PROVIDERS=" + providers}}
 			if len(e.before) > 0 {
 				run.write(t, e.before)
@@ -82,7 +82,6 @@ func TestFindingsInPlansOfThisProviderAreThoseOfTheCorpus(t *testing.T) {
 			t.Errorf("close the local cloud: %v", err)
 		}
 	})
-	providers := attach(t, provider.New("dev")(), "idempotent")
 	block := fmt.Sprintf(`
 provider "idempotent" {
   project                         = "acme-prod"
@@ -97,6 +96,7 @@ provider "idempotent" {
 		}
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
+			providers := attach(t, provider.New("dev")(), "idempotent")
 			run := tofu{tool: tool, folder: t.TempDir(), env: []string{"TF_CLI_CONFIG_FILE=" + config, "TF_REATTACH_PROVIDERS=" + providers}}
 			e.after["providers.tf"] = block
 			run.write(t, e.after)
@@ -110,8 +110,26 @@ provider "idempotent" {
 	}
 }
 
-// attach serves a provider until the test ends, and returns how a tool finds it under each of the names.
+// attach serves a provider until the test ends, once for each of the names, and returns how a tool finds it under them. It is for one
+// run of a tool: a server takes the configuration that it was given last for all of its clients.
 func attach(t *testing.T, served framework.Provider, names ...string) string {
+	t.Helper()
+	all := map[string]any{}
+	for _, name := range names {
+		at := serve(t, served)
+		all["registry.opentofu.org/hashicorp/"+name] = map[string]any{
+			"Protocol": string(at.Protocol), "ProtocolVersion": at.ProtocolVersion, "Pid": at.Pid, "Test": at.Test,
+			"Addr": map[string]any{"Network": at.Addr.Network(), "String": at.Addr.String()},
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func serve(t *testing.T, served framework.Provider) *plugin.ReattachConfig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	found, closed := make(chan *plugin.ReattachConfig, 1), make(chan struct{})
@@ -125,24 +143,13 @@ func attach(t *testing.T, served framework.Provider, names ...string) string {
 		cancel()
 		<-closed
 	})
-	var at *plugin.ReattachConfig
 	select {
 	case err := <-failed:
 		t.Fatalf("serve the provider: %v", err)
-	case at = <-found:
+		return nil
+	case at := <-found:
+		return at
 	}
-	all := map[string]any{}
-	for _, name := range names {
-		all["registry.opentofu.org/hashicorp/"+name] = map[string]any{
-			"Protocol": string(at.Protocol), "ProtocolVersion": at.ProtocolVersion, "Pid": at.Pid, "Test": at.Test,
-			"Addr": map[string]any{"Network": at.Addr.Network(), "String": at.Addr.String()},
-		}
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // tofu runs OpenTofu in a folder of its own.
