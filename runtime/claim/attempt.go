@@ -34,7 +34,6 @@ type Attempt struct {
 
 	mu      sync.Mutex // guards what follows
 	end     moment     // when the attempt stops to hold
-	over    error      // why it does not hold any more
 	renewer *time.Timer
 	left    []byte // the result for later deliveries
 }
@@ -107,28 +106,26 @@ func (a *Attempt) heldAt(now moment) error {
 }
 
 func (a *Attempt) heldLocked(now moment) error {
-	if a.over != nil {
-		return a.over
-	}
-
-	if cause := a.ctx.ended(); cause != nil { // by its deadline, by shutdown, or lost
+	if cause := a.ctx.ended(); cause != nil { // by its deadline, by shutdown, lost, returned, or found over before
 		return cause
 	}
 
+	var over error
+
 	switch {
 	case a.guard != nil && a.guard.held() != nil:
-		a.over = a.guard.held()
+		over = a.guard.held()
 	case !a.limit.isZero() && now.reached(a.limit):
-		a.over = ErrTimeout
+		over = ErrTimeout
 	case now.reached(a.end):
-		a.over = ErrLeaseEnded
+		over = ErrLeaseEnded
 	default:
 		return nil
 	}
 
-	a.ctx.cancel(a.over)
+	a.ctx.cancel(over)
 
-	return a.over
+	return over
 }
 
 // deadline is when the work's context ends by itself, and the cause of that. Zero: it does not.
@@ -161,14 +158,10 @@ func (a *Attempt) arm() {
 	a.renewer = time.AfterFunc(RenewEvery(a.p.Lease), a.renew)
 }
 
-// disarm stops the clocks for good.
+// disarm stops the renewals for good. The work's context has ended: a renewal that is under way does not arm the next.
 func (a *Attempt) disarm() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-
-	if a.over == nil {
-		a.over = ErrReturned
-	}
 
 	if a.renewer != nil {
 		a.renewer.Stop()

@@ -109,8 +109,8 @@ func call(ctx context.Context, work func(context.Context) error) (e ended) {
 
 // finish records how the work ended. Whatever it returns, its own completion in a transaction stands.
 func (a *Attempt) finish(e ended, now moment) Result {
-	a.disarm()
 	a.ctx.cancel(ErrReturned)
+	a.disarm()
 
 	limit := finishTries * a.c.timeout
 
