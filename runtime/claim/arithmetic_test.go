@@ -16,6 +16,7 @@ func TestLeaseArithmetic(t *testing.T) {
 		"lease for a longer runtime":           {DefaultLease(180*s, 300*s, false), 330 * s},
 		"lease when renewed":                   {DefaultLease(180*s, 300*s, true), 60 * s},
 		"least lease":                          {MinLease(180*s, 60*s, false), 190 * s},
+		"least lease for a longer runtime":     {MinLease(180*s, 300*s, false), 310 * s},
 		"least lease when renewed":             {MinLease(1800*s, 0, true), 15 * s},
 		"runtime by default":                   {Runtime(180*s, 0), 180 * s},
 		"runtime given":                        {Runtime(180*s, 60*s), 60 * s},

@@ -21,6 +21,7 @@ func TestTheClockThatComesFirstEndsALease(t *testing.T) {
 		"nothing amiss":          {59 * time.Second, 59 * time.Second, time.Second},
 		"at the end":             {time.Minute, time.Minute, 0},
 		"asleep":                 {time.Second, 2 * time.Minute, -time.Minute},
+		"asleep, to the instant": {time.Second, time.Minute, 0},
 		"wall clock set back":    {59 * time.Second, -time.Hour, time.Second},
 		"set back, and too late": {61 * time.Second, -time.Hour, -time.Second},
 		"set ahead":              {time.Second, 50 * time.Second, 10 * time.Second},
@@ -54,6 +55,24 @@ func TestTheEarlierOfTwoEndsIsSoByEachClock(t *testing.T) {
 
 	if got := earlier(short, moment{}); got != short {
 		t.Errorf("without another end: got %v, want %v", got, short)
+	}
+}
+
+func TestARequestThatIsSaidToComeLaterCameNow(t *testing.T) {
+	t.Parallel()
+
+	now := moment{mono: time.Now()}
+	for name, test := range map[string]struct {
+		arrived time.Time
+		want    time.Duration
+	}{
+		"before": {now.mono.Add(-time.Second), time.Second},
+		"later":  {now.mono.Add(time.Hour), 0},
+		"unsaid": {time.Time{}, 0},
+	} {
+		if got := now.since(test.arrived); got != test.want {
+			t.Errorf("%s: it came %v ago, want %v", name, got, test.want)
+		}
 	}
 }
 

@@ -107,6 +107,9 @@ func TestDecide(t *testing.T) {
 		"another fingerprint is refused": {
 			snap(with(running, func(r *Record) { r.Fingerprint = "g" }), 0), keyed, decision{outcome: OutcomeMismatch},
 		},
+		"a fingerprint is not asked for where the request has none": {
+			snap(with(running, func(r *Record) { r.Status, r.Fingerprint = StatusCompleted, "g" }), 0), p, decision{outcome: OutcomeDuplicate},
+		},
 		"another fingerprint after expiry is not": {
 			snap(with(running, func(r *Record) { r.Status, r.Fingerprint, r.ExpireAt = StatusCompleted, "g", now }), 0), keyed, first,
 		},
@@ -157,6 +160,7 @@ func TestConclude(t *testing.T) {
 		"an open outcome beside another mark":    {ended{err: errors.Join(NothingDone(errAny), Unknown(errAny))}, Proposal{}, StatusUnknown, 3},
 		"a permanent error beside another mark":  {ended{err: fmt.Errorf("%w: %w", RolledBack(errAny), Permanent(errAny))}, Proposal{}, StatusFailed, 3},
 		"an open outcome at shutdown":            {ended{err: Unknown(errAny), cause: ErrShutdown}, Proposal{}, StatusUnknown, 3},
+		"a panic with a permanent error":         {panicked(Permanent(errAny)), Proposal{}, StatusReleased, 3},
 		"a panic with an open outcome":           {panicked(Unknown(errAny)), Proposal{}, StatusReleased, 3},
 	}
 	for name, tt := range tests {

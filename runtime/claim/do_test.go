@@ -3,7 +3,9 @@ package claim_test
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,11 +67,41 @@ func TestTheRecordSaysWhatTheDesignSays(t *testing.T) {
 			b.Errorf("released: %+v", r)
 		}
 
-		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error { return claim.Permanent(errWork) }), claim.OutcomeFailed)
+		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error {
+			if r := b.wantStatus(claim.StatusInProgress); r.Rev != 3 || r.LastError != errWork.Error() {
+				b.Errorf("claimed again: %+v", r)
+			}
+
+			return claim.Permanent(errWork)
+		}), claim.OutcomeFailed)
 
 		r = b.wantStatus(claim.StatusFailed)
-		if !r.LeaseExpires.Equal(r.ExpireAt) || r.Attempt != 2 {
+		if !r.LeaseExpires.Equal(r.ExpireAt) || r.Attempt != 2 || r.Rev != 4 {
 			b.Errorf("failed: %+v", r)
+		}
+	})
+}
+
+func TestALongErrorIsCutWhereItIsRecorded(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		long := errors.New(strings.Repeat("x", 2*claim.MaxLastError))
+		c := b.another(claim.WithHolder("the\x00holder"))
+
+		res := c.Do(b.Context(), proposal(), func(context.Context) error { return long })
+		b.want(res, claim.OutcomeReleased)
+
+		if r := b.record(); len(r.LastError) != claim.MaxLastError || r.Holder != "theholder" || !errors.Is(res.Err, long) {
+			b.Errorf("%d bytes are recorded, held by %q; the delivery is told %v", len(r.LastError), r.Holder, res.Err)
+		}
+	})
+}
+
+func TestAHolderThatIsNotNamedIsItsProcess(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		claim.New(b.store).Do(b.Context(), proposal(), nothing)
+
+		if holder := b.record().Holder; !strings.HasSuffix(holder, "/"+strconv.Itoa(os.Getpid())) {
+			b.Errorf("held by %q", holder)
 		}
 	})
 }
@@ -99,23 +131,35 @@ func TestWhileAnotherHoldsTheLease(t *testing.T) {
 
 func TestAnErrorOrPanicReleases(t *testing.T) {
 	for name, work := range map[string]func(context.Context) error{
-		"error": fails,
-		"panic": func(context.Context) error { panic(errWork) },
+		"error":                               fails,
+		"panic":                               func(context.Context) error { panic(errWork) },
+		"panic with an error marked as final": func(context.Context) error { panic(claim.Permanent(errWork)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				res := b.claimer.Do(b.Context(), proposal(), work)
+				res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+					a, _ := claim.FromContext(ctx)
+					if err := a.SetResult([]byte("of what failed")); err != nil {
+						b.Error(err)
+					}
+
+					return work(ctx)
+				})
 				b.want(res, claim.OutcomeReleased)
 
 				if !errors.Is(res.Err, errWork) {
 					b.Errorf("error %v does not wrap the work's", res.Err)
 				}
 
-				if r := b.wantStatus(claim.StatusReleased); !strings.Contains(r.LastError, errWork.Error()) {
-					b.Errorf("last error %q", r.LastError)
+				if r := b.wantStatus(claim.StatusReleased); !strings.Contains(r.LastError, errWork.Error()) || r.Result != nil {
+					b.Errorf("last error %q, result %q", r.LastError, r.Result)
 				}
 
 				b.want(b.claimer.Do(b.Context(), proposal(), nothing), claim.OutcomeExecuted)
+
+				if res := b.claimer.Do(b.Context(), proposal(), b.mustNotRun); res.Err != nil {
+					b.Errorf("a duplicate is told of %v, which was mended", res.Err)
+				}
 			})
 		})
 	}
@@ -130,7 +174,10 @@ func TestAWorkThatEndsItsGoroutineReleases(t *testing.T) {
 			b.claimer.Do(b.Context(), proposal(), func(context.Context) error { runtime.Goexit(); return nil })
 		}()
 		<-done
-		b.wantStatus(claim.StatusReleased)
+
+		if r := b.wantStatus(claim.StatusReleased); r.Counted != 1 {
+			b.Errorf("%d attempts count", r.Counted)
+		}
 	})
 }
 
@@ -160,10 +207,31 @@ func TestMaxAttemptsCountsCrashes(t *testing.T) {
 		time.Sleep(lease)
 		b.die(p)
 		time.Sleep(lease)
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeFailed)
+
+		r := b.wantStatus(claim.StatusFailed)
+		if want := "attempt 2 ended without a word: its lease lapsed"; !r.LeaseExpires.Equal(r.ExpireAt) || r.LastError != want {
+			b.Errorf("marked: %+v", r)
+		}
+
+		if res.Err == nil || res.Err.Error() != r.LastError {
+			b.Errorf("the delivery is told %v, want the last error", res.Err)
+		}
+	})
+}
+
+// TestMaxAttemptsLowered: nobody died of it, the run keeps its own last word.
+func TestMaxAttemptsLowered(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		b.want(b.claimer.Do(b.Context(), p, fails), claim.OutcomeReleased)
+
+		p.MaxAttempts = 1
 		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeFailed)
 
-		if r := b.wantStatus(claim.StatusFailed); !r.LeaseExpires.Equal(r.ExpireAt) || r.LastError == "" {
-			b.Errorf("marked: %+v", r)
+		if r := b.wantStatus(claim.StatusFailed); r.LastError != errWork.Error() {
+			b.Errorf("last error %q", r.LastError)
 		}
 	})
 }
@@ -193,9 +261,15 @@ func TestAtMostOnce(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			b.die(p)
 			time.Sleep(lease)
-			b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnknown)
-			b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnknown)
-			b.wantStatus(claim.StatusUnknown)
+
+			for range 2 {
+				res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+				b.want(res, claim.OutcomeUnknown)
+
+				if res.Err == nil || res.Err.Error() != b.wantStatus(claim.StatusUnknown).LastError {
+					b.Errorf("the delivery is told %v, want the last error", res.Err)
+				}
+			}
 		})
 	})
 }
@@ -217,15 +291,100 @@ func TestACompletedRunExpires(t *testing.T) {
 }
 
 func TestAForcedRunExpiresAfterItsHorizon(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err          error
+		first, later claim.Outcome
+	}{
+		"done":   {nil, claim.OutcomeExecuted, claim.OutcomeDuplicate},
+		"failed": {claim.Permanent(errWork), claim.OutcomeFailed, claim.OutcomeFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p := proposal()
+				p.Horizon, p.ScheduleTime = time.Hour, time.Now().AddDate(0, 1, 0)
+
+				b.want(b.claimer.Do(b.Context(), p, func(context.Context) error { return tt.err }), tt.first)
+				time.Sleep(time.Hour - time.Second)
+				b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), tt.later)
+				time.Sleep(time.Second)
+				b.want(b.claimer.Do(b.Context(), p, nothing), claim.OutcomeExecuted)
+			})
+		})
+	}
+}
+
+// TestTheTimesOfARecordAreTheStores, at each of its writes: others read them by that clock.
+func TestTheTimesOfARecordAreTheStores(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		now := func() time.Time { return time.Now().Add(time.Hour) }
+		b.store = memclaim.New(memclaim.WithClock(now))
+		c := b.another()
+		p := proposal()
+		p.Renew = true
+
+		if _, err := c.Now(b.Context(), runID); err != nil { // it has learned it by now
+			b.Fatal(err)
+		}
+
+		want := func(what string, claimed, leaseEnd, kept time.Time) {
+			b.Helper()
+
+			r := b.record()
+			if !r.ClaimedAt.Equal(claimed) || !r.LeaseExpires.Equal(leaseEnd) || !r.ExpireAt.Equal(kept.Add(p.Retention)) {
+				b.Errorf("%s: %+v", what, r.Record)
+			}
+		}
+
+		for what, work := range map[string]func(context.Context) error{
+			"completed":      nothing,
+			"in the effects": func(ctx context.Context) error { return memclaim.CompleteTx(ctx, nothing) },
+		} {
+			b.store.Delete(runID)
+
+			claimed := now()
+			b.want(c.Do(b.Context(), p, func(context.Context) error {
+				want("claimed", claimed, now().Add(lease), now().Add(lease))
+				time.Sleep(lease / 3)
+				time.Sleep(time.Second)
+				want("renewed", claimed, now().Add(lease-time.Second), now().Add(lease-time.Second))
+
+				return errWork
+			}), claim.OutcomeReleased)
+			want("released", claimed, time.Unix(0, 0), now())
+
+			claimed = now()
+			b.want(c.Do(b.Context(), p, work), claim.OutcomeExecuted)
+			want(what, claimed, now().Add(lease), now().Add(lease))
+		}
+	})
+}
+
+// TestAForcedRunsRecordIsNotKeptToItsScheduleTime: that may be a month ahead, its retries are over long before.
+func TestAForcedRunsRecordIsNotKeptToItsScheduleTime(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		p := proposal()
 		p.Horizon, p.ScheduleTime = time.Hour, time.Now().AddDate(0, 1, 0)
 
-		b.want(b.claimer.Do(b.Context(), p, nothing), claim.OutcomeExecuted)
-		time.Sleep(time.Hour - time.Second)
-		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeDuplicate)
-		time.Sleep(time.Second)
-		b.want(b.claimer.Do(b.Context(), p, nothing), claim.OutcomeExecuted)
+		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error {
+			if r := b.record(); !r.ExpireAt.Equal(time.Now().Add(lease + time.Hour)) {
+				b.Errorf("claimed: %+v", r)
+			}
+
+			return errWork
+		}), claim.OutcomeReleased)
+
+		if r := b.record(); !r.ExpireAt.Equal(time.Now().Add(time.Hour)) {
+			b.Errorf("released: %+v", r)
+		}
+
+		time.Sleep(time.Hour)
+		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error {
+			if r := b.record(); r.Attempt != 1 || r.LastError != "" {
+				b.Errorf("claimed after its expiry: %+v", r)
+			}
+
+			return nil
+		}), claim.OutcomeExecuted)
 	})
 }
 
@@ -265,17 +424,35 @@ func TestAdmitIsAskedWithTheStoresTime(t *testing.T) {
 
 func TestNowIsTheStoresWhetherOrNotThereIsARecord(t *testing.T) {
 	inBubble(t, func(b *bubble) {
+		ahead := memclaim.New(memclaim.WithClock(func() time.Time { return time.Now().Add(time.Hour) }))
+		c := claim.New(ahead)
+
 		for range 2 {
-			if now, err := b.claimer.Now(b.Context(), runID); err != nil || !now.Equal(time.Now()) {
+			if now, err := c.Now(b.Context(), runID); err != nil || !now.Equal(time.Now().Add(time.Hour)) {
 				b.Errorf("now %v, %v", now, err)
 			}
 
-			b.die(proposal())
+			ahead.Put(runID, claim.Record{Status: claim.StatusReleased})
+		}
+
+		if now, err := claim.New(timeless{b.store}).Now(b.Context(), runID); !errors.Is(err, claim.ErrNotFound) {
+			b.Errorf("a store that does not tell its time: %v, %v; every run would be a forced one", now, err)
 		}
 	})
 }
 
+// timeless is a store that does not say when there was no record.
+type timeless struct{ claim.Store }
+
+func (s timeless) Get(ctx context.Context, id string) (claim.Snapshot, error) {
+	_, err := s.Store.Get(ctx, id)
+
+	return claim.Snapshot{}, err
+}
+
 func TestWhatCannotBeHonouredIsRefused(t *testing.T) {
+	const negative = "policy cannot be honoured: retention, horizon, deadline, runtime and max_attempts must not be negative"
+
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 
@@ -286,7 +463,13 @@ func TestWhatCannotBeHonouredIsRefused(t *testing.T) {
 	}{
 		"no id":       {t.Context(), func(p *claim.Proposal) { p.ID = "" }, "policy cannot be honoured: proposal has no run id"},
 		"no lease":    {t.Context(), func(p *claim.Proposal) { p.Lease = 0 }, "policy cannot be honoured: lease is 0s, it must be positive"},
-		"negative":    {t.Context(), func(p *claim.Proposal) { p.Retention = -1 }, "policy cannot be honoured: retention, horizon, deadline, runtime and max_attempts must not be negative"},
+		"retention":   {t.Context(), func(p *claim.Proposal) { p.Retention = -1 }, negative},
+		"horizon":     {t.Context(), func(p *claim.Proposal) { p.Horizon = -1 }, negative},
+		"deadline":    {t.Context(), func(p *claim.Proposal) { p.Deadline = -1 }, negative},
+		"runtime":     {t.Context(), func(p *claim.Proposal) { p.Runtime = -1 }, negative},
+		"attempts":    {t.Context(), func(p *claim.Proposal) { p.MaxAttempts = -1 }, negative},
+		"no old id":   {t.Context(), func(p *claim.Proposal) { p.Previous = &claim.Previous{} }, "policy cannot be honoured: previous has no run id"},
+		"the same id": {t.Context(), func(p *claim.Proposal) { p.Previous = &claim.Previous{ID: p.ID} }, "policy cannot be honoured: the previous name of run " + runID + " is its own"},
 		"caller gone": {gone, func(*claim.Proposal) {}, "before the claim: context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {

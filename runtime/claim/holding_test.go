@@ -135,27 +135,53 @@ func TestASuspendedMachineIsNoticedWithinASecond(t *testing.T) {
 	})
 }
 
-func TestCheckNoticesASuspendedMachineAtOnce(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		var slept atomic.Int64
+func TestWhoAsksNoticesASuspendedMachineAtOnce(t *testing.T) {
+	ended := func(ctx context.Context) error { return ctx.Err() }
 
-		c := b.another(claim.WithClock(func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }))
-		c.Do(b.Context(), proposal(), func(ctx context.Context) error {
-			slept.Store(int64(time.Hour))
+	for name, tt := range map[string]struct {
+		ask       func(context.Context) error
+		waitedFor bool
+		want      error
+	}{
+		"by Check, nobody waits":          {claim.Check, false, claim.ErrLeaseEnded},
+		"by Check, its end is waited for": {claim.Check, true, claim.ErrLeaseEnded},
+		"by Err, nobody waits":            {ended, false, context.Canceled},
+		"by Err, its end is waited for":   {ended, true, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				var slept atomic.Int64
 
-			if err := claim.Check(ctx); !errors.Is(err, claim.ErrLeaseEnded) || ctx.Err() == nil {
-				b.Errorf("check: %v, context: %v", err, ctx.Err())
-			}
+				c := b.another(claim.WithClock(func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }))
+				c.Do(b.Context(), proposal(), func(ctx context.Context) error {
+					if tt.waitedFor {
+						ctx.Done()
+					}
 
-			return nil
+					slept.Store(int64(time.Hour))
+
+					if err := tt.ask(ctx); !errors.Is(err, tt.want) || !errors.Is(context.Cause(ctx), claim.ErrLeaseEnded) || ctx.Err() == nil {
+						b.Errorf("it says %v, its cause is %v", err, context.Cause(ctx))
+					}
+
+					return nil
+				})
+			})
 		})
-	})
+	}
 }
 
 func TestCheckOutsideAnAttempt(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		if err := claim.Check(b.Context()); err != nil {
 			b.Errorf("no attempt: %v", err)
+		}
+
+		ended, end := context.WithCancelCause(b.Context())
+		end(errWork)
+
+		if err := claim.Check(ended); !errors.Is(err, errWork) {
+			b.Errorf("no attempt, and its own end: %v", err)
 		}
 
 		var kept context.Context
@@ -222,7 +248,7 @@ func TestALeaseIsRenewedEveryThird(t *testing.T) {
 func TestRenewalsThatFailKeepTheOldEnd(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		p := proposal()
-		p.Renew = true
+		p.Renew, p.Lease = true, lease+300*time.Millisecond // it ends between two looks at the clock
 		b.store.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
 			if v == memclaim.Insert {
 				return nil
@@ -232,7 +258,7 @@ func TestRenewalsThatFailKeepTheOldEnd(t *testing.T) {
 		})
 
 		cause, after, res := b.endOf(b.claimer, p)
-		if !errors.Is(cause, claim.ErrLeaseEnded) || after != lease-5*time.Second {
+		if !errors.Is(cause, claim.ErrLeaseEnded) || after != p.Lease-5*time.Second {
 			b.Errorf("ended after %v by %v", after, cause)
 		}
 
@@ -271,38 +297,64 @@ func TestAnAmbiguousRenewalIsReadBack(t *testing.T) {
 }
 
 func TestALostClaimEndsTheWork(t *testing.T) {
+	other := claim.Record{Status: claim.StatusInProgress, AttemptID: "other", Attempt: 2, Rev: 2, Lease: lease}
+	done := claim.Record{Status: claim.StatusCompleted, AttemptID: "other", Attempt: 2, Rev: 3, Lease: lease}
+
 	for name, tt := range map[string]struct {
-		status  claim.Status
-		gone    bool
-		outcome claim.Outcome
+		found, by  *claim.Record // what is there when it is found lost, and by the time that the work returns; nil: nothing
+		outcome    claim.Outcome
+		retryAfter time.Duration
 	}{
-		"taken":     {claim.StatusInProgress, false, claim.OutcomeLost},
-		"completed": {claim.StatusCompleted, false, claim.OutcomeDuplicate},
-		"gone":      {"", true, claim.OutcomeLost},
+		"taken":                      {&other, &other, claim.OutcomeLost, 50 * time.Second},
+		"taken, its lease over soon": {&other, &claim.Record{Status: claim.StatusInProgress, AttemptID: "other", Rev: 3, Lease: time.Second}, claim.OutcomeLost, 0},
+		"taken, then gone":           {&other, nil, claim.OutcomeLost, 0},
+		"taken, then completed":      {&other, &done, claim.OutcomeDuplicate, 0},
+		"completed":                  {&done, &done, claim.OutcomeDuplicate, 0},
+		"gone":                       {nil, nil, claim.OutcomeLost, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				p := proposal()
 				p.Renew = true
 
-				time.AfterFunc(time.Second, func() {
-					if tt.gone {
+				put := func(r *claim.Record) {
+					if r == nil {
 						b.store.Delete(runID)
 					} else {
-						b.store.Put(runID, claim.Record{Status: tt.status, AttemptID: "other", Attempt: 2, Rev: 2, Lease: lease})
+						b.store.Put(runID, *r)
 					}
-				})
+				}
+				time.AfterFunc(time.Second, func() { put(tt.found) })
 
-				cause, after, res := b.endOf(b.claimer, p)
+				began := time.Now()
+				res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+					cause := heeds(ctx)
+
+					var lost *claim.LostError
+					if after := time.Since(began); !errors.As(cause, &lost) || !errors.Is(cause, claim.ErrLost) || after != lease/3 {
+						b.Errorf("ended after %v by %v", after, cause)
+					}
+
+					put(tt.by)
+					b.store.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
+						if v != memclaim.Get {
+							b.Errorf("%s by an attempt that has lost", v)
+						}
+
+						return nil
+					})
+					time.Sleep(10 * time.Second)
+
+					return errWork
+				})
 				b.want(res, tt.outcome)
 
-				var lost *claim.LostError
-				if !errors.As(cause, &lost) || !errors.Is(cause, claim.ErrLost) || after != lease/3 {
-					b.Errorf("ended after %v by %v", after, cause)
+				if res.RetryAfter != tt.retryAfter || !errors.Is(res.Err, claim.ErrLost) || !errors.Is(res.Err, errWork) {
+					b.Errorf("retry after %v, want %v; error %v", res.RetryAfter, tt.retryAfter, res.Err)
 				}
 
-				if got := b.record(); got.AttemptID == res.AttemptID {
-					b.Errorf("the loser wrote over the record: %+v", got)
+				if tt.by != nil && res.Record.Rev != tt.by.Rev {
+					b.Errorf("told of the record %+v", res.Record)
 				}
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +113,7 @@ func TestOneNameDecidesForBoth(t *testing.T) {
 		outcome         claim.Outcome
 		previous, own   claim.Status
 		previousCounted int
+		retryAfter      time.Duration
 	}{
 		"previous completed": {
 			before:  func(b *bubble) { b.claimer.Do(b.Context(), old(), nothing) },
@@ -123,10 +125,11 @@ func TestOneNameDecidesForBoth(t *testing.T) {
 		},
 		"previous live": {
 			before: func(b *bubble) { b.die(old()) }, outcome: claim.OutcomeInProgress, previous: claim.StatusInProgress, previousCounted: 1,
+			retryAfter: lease,
 		},
 		"own live": {
 			before: func(b *bubble) { b.die(proposal()) }, outcome: claim.OutcomeInProgress, previous: claim.StatusReleased,
-			own: claim.StatusInProgress,
+			own: claim.StatusInProgress, retryAfter: lease,
 		},
 		"own failed": {
 			before: func(b *bubble) {
@@ -146,7 +149,13 @@ func TestOneNameDecidesForBoth(t *testing.T) {
 				b.claimer.Do(b.Context(), old(), func(context.Context) error { return claim.Permanent(errWork) })
 				b.die(proposal())
 			},
-			outcome: claim.OutcomeInProgress, previous: claim.StatusFailed, own: claim.StatusInProgress, previousCounted: 1,
+			outcome: claim.OutcomeInProgress, previous: claim.StatusFailed, own: claim.StatusInProgress, previousCounted: 1, retryAfter: lease,
+		},
+		"own unknown": {
+			before: func(b *bubble) {
+				b.claimer.Do(b.Context(), proposal(), func(context.Context) error { return claim.Unknown(errWork) })
+			},
+			outcome: claim.OutcomeUnknown, previous: claim.StatusUnknown, own: claim.StatusUnknown, previousCounted: 1,
 		},
 		"previous failed": {
 			before: func(b *bubble) {
@@ -158,8 +167,14 @@ func TestOneNameDecidesForBoth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				tt.before(b)
-				b.want(b.claimer.Do(b.Context(), renamed(), b.mustNotRun), tt.outcome)
+
+				res := b.claimer.Do(b.Context(), renamed(), b.mustNotRun)
+				b.want(res, tt.outcome)
 				b.wantBoth(tt.previous, tt.own)
+
+				if res.RetryAfter != tt.retryAfter {
+					b.Errorf("retry after %v, want %v", res.RetryAfter, tt.retryAfter)
+				}
 
 				if snap, err := b.store.Get(b.Context(), previousID); err != nil || snap.Counted != tt.previousCounted {
 					b.Errorf("%d attempts count under the previous name (%v), want %d", snap.Counted, err, tt.previousCounted)
@@ -369,9 +384,15 @@ func TestLosingThePreviousNameEndsTheWork(t *testing.T) {
 		p := renamed()
 		p.Renew = true
 
+		began := time.Now()
 		res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
 			b.store.Delete(previousID)
+			time.Sleep(time.Millisecond) // not to look at the clock when it is renewed
 			<-ctx.Done()
+
+			if after := time.Since(began); after != lease/3 {
+				b.Errorf("ended after %v, want %v: then it is found lost", after, lease/3)
+			}
 
 			if err := claim.Check(ctx); !errors.Is(err, claim.ErrLost) {
 				b.Errorf("Check: %v, want ErrLost", err)
@@ -385,6 +406,87 @@ func TestLosingThePreviousNameEndsTheWork(t *testing.T) {
 		})
 		b.want(res, claim.OutcomeReleased)
 		b.wantBoth("", claim.StatusReleased)
+	})
+}
+
+// TestTheClaimOnThePreviousNameEndsTheWork: it was won first, so it ends first, and who knows that name alone can take the run then.
+func TestTheClaimOnThePreviousNameEndsTheWork(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(slowly(runID, 1500*time.Millisecond))
+
+		cause, after, res := b.endOf(b.claimer, renamed())
+		if !errors.Is(cause, claim.ErrLeaseEnded) || after != lease-5*time.Second {
+			b.Errorf("ended after %v by %v, want the end of the claim that was won first", after, cause)
+		}
+
+		b.want(res, claim.OutcomeReleased)
+		b.wantBoth(claim.StatusReleased, claim.StatusReleased)
+	})
+}
+
+func TestNothingIsDoneAfterASuspensionPastTheEndOfThePreviousName(t *testing.T) {
+	for name, tt := range map[string]struct {
+		runtime, asleep time.Duration
+		cause           error
+	}{
+		"of its lease": {0, lease - 6*time.Second, claim.ErrLeaseEnded}, // that of the own name has a second left
+		"of its time":  {30 * time.Second, 30 * time.Second, claim.ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				var slept atomic.Int64
+
+				c := b.another(claim.WithClock(func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }))
+				p := renamed()
+				p.Runtime = tt.runtime
+				b.store.Before(slowly(runID, 1500*time.Millisecond))
+
+				n := 0
+				c.Do(b.Context(), p, func(ctx context.Context) error {
+					slept.Store(int64(tt.asleep))
+
+					if err := claim.Check(ctx); !errors.Is(err, tt.cause) {
+						b.Errorf("Check: %v, want %v", err, tt.cause)
+					}
+
+					err := memclaim.CompleteTx(context.WithoutCancel(ctx), effects(&n))
+					if !errors.Is(err, tt.cause) {
+						b.Errorf("CompleteTx: %v, want %v", err, tt.cause)
+					}
+
+					return err
+				})
+
+				if n != 0 {
+					b.Errorf("%d effects", n)
+				}
+			})
+		})
+	}
+}
+
+// slowly makes the claim of one record take its time.
+func slowly(slow string, d time.Duration) memclaim.Hook {
+	return func(_ context.Context, v memclaim.Verb, id string) error {
+		if v == memclaim.Insert && id == slow {
+			time.Sleep(d)
+		}
+
+		return nil
+	}
+}
+
+func TestEachOfTwoNamesHasItsOwnTimeToBeClaimed(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
+			if v == memclaim.Insert {
+				time.Sleep(1500 * time.Millisecond) // of the two seconds that there are
+			}
+
+			return nil
+		})
+		b.want(b.claimer.Do(b.Context(), renamed(), nothing), claim.OutcomeExecuted)
+		b.wantBoth(claim.StatusCompleted, claim.StatusCompleted)
 	})
 }
 
@@ -455,5 +557,266 @@ func TestARunThatIsNotAdmittedIsWithdrawnUnderItsPreviousName(t *testing.T) {
 		p.Admit = func(time.Time) bool { return false }
 		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeNotAdmitted)
 		b.wantBoth(claim.StatusReleased, "")
+	})
+}
+
+func TestWhatWasNotRunLeavesNoLastWordUnderThePreviousName(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.die(proposal())
+		b.want(b.claimer.Do(b.Context(), renamed(), b.mustNotRun), claim.OutcomeInProgress)
+
+		if snap, err := b.store.Get(b.Context(), previousID); err != nil || snap.Status != claim.StatusReleased || snap.LastError != "" {
+			b.Errorf("the previous name is %q, its last error %q (%v)", snap.Status, snap.LastError, err)
+		}
+	})
+}
+
+func TestADeliveryThatCameTooLongAgoRunsNothingUnderEitherName(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := renamed()
+		p.Arrived, p.Runtime = time.Now(), 10*time.Second
+
+		time.Sleep(10 * time.Second)
+
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeUnavailable)
+		b.wantBoth(claim.StatusReleased, "")
+
+		if !errors.Is(res.Err, claim.ErrTimeout) {
+			b.Errorf("error %v", res.Err)
+		}
+	})
+}
+
+func TestEachOfTwoRecordsOfAForcedRunHasItsOwnHorizon(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := renamed()
+		p.Horizon, p.Previous.Horizon = time.Hour, 2*time.Hour
+		b.want(b.claimer.Do(b.Context(), p, nothing), claim.OutcomeExecuted)
+
+		for id, want := range map[string]time.Duration{runID: time.Hour, previousID: 2 * time.Hour} {
+			if snap, err := b.store.Get(b.Context(), id); err != nil || !snap.ExpireAt.Equal(time.Now().Add(want)) {
+				b.Errorf("%.4s ends at %v (%v), want in %v", id, snap.ExpireAt, err, want)
+			}
+		}
+	})
+}
+
+// twoStores is the proposal of a run whose records were kept in another store before.
+func (b *bubble) twoStores() (p claim.Proposal, previous *memclaim.Store) {
+	previous = memclaim.New()
+	p = renamed()
+	p.Previous.Claimer = claim.New(previous, claim.WithLogger(slog.New(slog.DiscardHandler)))
+
+	return p, previous
+}
+
+func (b *bubble) wantPrevious(store *memclaim.Store, status claim.Status, counted int) {
+	b.Helper()
+
+	snap, err := store.Get(b.Context(), previousID)
+	if err != nil && !errors.Is(err, claim.ErrNotFound) {
+		b.Fatal(err)
+	}
+
+	if snap.Status != status || snap.Counted != counted {
+		b.Errorf("under the previous name it is %q with %d attempts, want %q with %d", snap.Status, snap.Counted, status, counted)
+	}
+}
+
+// TestWorkDoneButNotRecordedUnderTheOwnNameIsDoneUnderThePrevious: so much is known, and keeps it from being done again.
+func TestWorkDoneButNotRecordedUnderTheOwnNameIsDoneUnderThePrevious(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error {
+			b.store.Before(unreachable(time.Minute))
+
+			return nil
+		}), claim.OutcomeUnrecorded)
+		b.wantPrevious(previous, claim.StatusCompleted, 1)
+
+		time.Sleep(time.Hour)
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeDuplicate)
+	})
+}
+
+func TestATransactionWithoutAnEndLeavesThePreviousNameToAnOperator(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		left := make(chan error, 1)
+		b.want(b.claimer.Do(b.Context(), renamed(), func(ctx context.Context) error {
+			a, _ := claim.FromContext(ctx)
+
+			go func() {
+				left <- a.Transact(ctx, func(context.Context, claim.Transition) error {
+					time.Sleep(30 * time.Second)
+
+					return claim.RolledBack(errWork)
+				})
+			}()
+
+			time.Sleep(time.Second)
+
+			return nil
+		}), claim.OutcomeUnrecorded)
+		b.wantBoth(claim.StatusUnknown, claim.StatusInProgress)
+
+		if err := <-left; !errors.Is(err, errWork) {
+			b.Error(err)
+		}
+	})
+}
+
+func TestLosingTheOwnNameGivesThePreviousOneBackOnlyWhereItMayBeDoneAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		atMostOnce bool
+		status     claim.Status
+	}{
+		"may":          {false, claim.StatusReleased},
+		"at most once": {true, claim.StatusUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p, previous := b.twoStores()
+				p.AtMostOnce = tt.atMostOnce
+				b.want(b.claimer.Do(b.Context(), p, func(context.Context) error {
+					b.store.Put(runID, claim.Record{Status: claim.StatusReleased, AttemptID: "other", Attempt: 2, Rev: 9})
+
+					return nil
+				}), claim.OutcomeLost)
+				b.wantPrevious(previous, tt.status, 1)
+			})
+		})
+	}
+}
+
+func TestADuplicateIsAnsweredOnceThePreviousNameSaysSo(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		b.want(b.claimer.Do(b.Context(), proposal(), nothing), claim.OutcomeExecuted)
+		previous.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
+			if v == memclaim.Insert {
+				return nil
+			}
+
+			return errWire
+		})
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnrecorded)
+		previous.Before(nil)
+		time.Sleep(lease)
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeDuplicate)
+		b.wantPrevious(previous, claim.StatusCompleted, 2)
+	})
+}
+
+func TestWorkDoneWhileAnotherCompletedThePreviousNameIsExecuted(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		res := b.claimer.Do(b.Context(), p, func(context.Context) error {
+			previous.Put(previousID, claim.Record{Status: claim.StatusCompleted, AttemptID: "other", Attempt: 2, Rev: 9})
+
+			return nil
+		})
+		b.want(res, claim.OutcomeExecuted)
+		b.wantStatus(claim.StatusCompleted)
+	})
+}
+
+// TestAFailureUnderThePreviousNameIsNotAnsweredBeforeTheOwnNameIsRead: it may have been completed there.
+func TestAFailureUnderThePreviousNameIsNotAnsweredBeforeTheOwnNameIsRead(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		claim.New(previous).Do(b.Context(), old(), func(context.Context) error { return claim.Permanent(errWork) })
+		b.want(b.claimer.Do(b.Context(), proposal(), nothing), claim.OutcomeExecuted)
+
+		ctx, hangUp := context.WithCancel(b.Context())
+		previous.Before(func(context.Context, memclaim.Verb, string) error {
+			hangUp() // which does not count either
+
+			return nil
+		})
+		b.store.Before(times(1, memclaim.Get, errWire))
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+		b.want(b.claimer.Do(ctx, p, b.mustNotRun), claim.OutcomeUnavailable)
+	})
+}
+
+func TestAPreviousClaimerThatIsShutDownIsNotAsked(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		if err := p.Previous.Claimer.Shutdown(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+
+		asked := func(context.Context, memclaim.Verb, string) error {
+			b.Error("a store is asked")
+
+			return nil
+		}
+		previous.Before(asked)
+		b.store.Before(asked)
+
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeUnavailable)
+
+		if !errors.Is(res.Err, claim.ErrShutdown) {
+			b.Errorf("error %v", res.Err)
+		}
+	})
+}
+
+func TestShutdownDuringTheClaimOfThePreviousNameLeavesTheOwnOneAlone(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		previous.After(func(_ context.Context, v memclaim.Verb, _ string) error {
+			if v == memclaim.Insert {
+				time.Sleep(time.Second)
+			}
+
+			return nil
+		})
+
+		down := make(chan error, 1)
+
+		time.AfterFunc(500*time.Millisecond, func() { down <- b.claimer.Shutdown(b.Context()) })
+
+		res := b.claimer.Do(b.Context(), p, b.mustNotRun)
+		b.want(res, claim.OutcomeUnavailable)
+		b.wantPrevious(previous, claim.StatusReleased, 0)
+
+		if r := b.record(); r.Version != "" || !errors.Is(res.Err, claim.ErrShutdown) {
+			b.Errorf("record %+v, error %v", r, res.Err)
+		}
+
+		if err := <-down; err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func TestShutdownStopsTheRenewalsOfBothNames(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p, previous := b.twoStores()
+		p.Renew = true
+
+		down := make(chan error, 1)
+		b.want(b.claimer.Do(b.Context(), p, func(context.Context) error { // heeds nothing
+			time.Sleep(30 * time.Second)
+
+			go func() { down <- b.claimer.Shutdown(b.Context()) }()
+
+			time.Sleep(25 * time.Second)
+
+			for name, store := range map[string]*memclaim.Store{runID: b.store, previousID: previous} {
+				if snap, err := store.Get(b.Context(), name); err != nil || snap.Rev != 2 {
+					b.Errorf("%.4s has revision %d (%v), want that of the renewal before the shutdown", name, snap.Rev, err)
+				}
+			}
+
+			return nil
+		}), claim.OutcomeExecuted)
+
+		if err := <-down; err != nil {
+			b.Error(err)
+		}
 	})
 }

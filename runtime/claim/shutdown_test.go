@@ -107,11 +107,87 @@ func TestShutdownDoesNotWaitForAClaimThatNeverReachedTheStore(t *testing.T) {
 		b.want(b.claimer.Do(b.Context(), proposal(), b.mustNotRun), claim.OutcomeUnavailable)
 		time.Sleep(10 * time.Second)
 
-		ctx, cancel := context.WithTimeout(b.Context(), 8*time.Second)
+		began := time.Now()
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil || time.Since(began) > 100*time.Millisecond {
+			b.Errorf("shut down after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestAShutdownThatIsGivenUpLeavesTheStoreAlone(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(unreachable(time.Hour))
+
+		p := proposal()
+		p.Lease = time.Hour
+		b.want(b.claimer.Do(b.Context(), p, b.mustNotRun), claim.OutcomeUnavailable)
+
+		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
 		defer cancel()
 
-		if err := b.claimer.Shutdown(ctx); err != nil {
-			b.Error(err)
+		if err := b.claimer.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			b.Errorf("shutdown: %v", err)
+		}
+
+		synctest.Wait()
+		b.store.Before(func(context.Context, memclaim.Verb, string) error {
+			b.Error("the store is asked after the end")
+
+			return nil
+		})
+		time.Sleep(time.Minute)
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil {
+			b.Errorf("nothing is left, and a second shutdown: %v", err)
+		}
+	})
+}
+
+// TestAClaimLeftOpenAfterTheEndIsLeftToItsLease, as those are that were open then.
+func TestAClaimLeftOpenAfterTheEndIsLeftToItsLease(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.store.Before(func(ctx context.Context, _ memclaim.Verb, id string) error {
+			if id != runID {
+				<-ctx.Done()
+			}
+
+			return errWire
+		})
+		b.want(b.claimer.Do(b.Context(), proposal(), b.mustNotRun), claim.OutcomeUnavailable)
+
+		slow := proposal()
+		slow.ID = "slow"
+		done := make(chan claim.Result, 1)
+
+		go func() { done <- b.claimer.Do(b.Context(), slow, b.mustNotRun) }()
+
+		time.Sleep(time.Second)
+
+		ended, cancel := context.WithCancel(b.Context())
+		cancel()
+
+		if err := b.claimer.Shutdown(ended); !errors.Is(err, context.Canceled) {
+			b.Errorf("shutdown: %v", err)
+		}
+
+		b.want(<-done, claim.OutcomeUnavailable)
+
+		if err := b.claimer.Shutdown(b.Context()); err != nil {
+			b.Errorf("a second shutdown: %v", err)
+		}
+	})
+}
+
+func TestAShutdownOfNothingEndsWell(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		ended, cancel := context.WithCancel(b.Context())
+		cancel()
+
+		for range 100 { // which of two things that have happened is seen first is left to chance
+			if err := b.another().Shutdown(ended); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }

@@ -1,10 +1,13 @@
 package claim_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
@@ -30,6 +33,10 @@ func TestAnEffectIsCommittedWithItsCompletion(t *testing.T) {
 		"conflict, sent again":            {func(s *memclaim.Store) { s.Before(times(2, memclaim.Transact, claim.ErrConflict)) }, nothing, false},
 		"rolled back by a conflict":       {func(s *memclaim.Store) { s.Before(times(1, memclaim.Transact, claim.RolledBack(claim.ErrConflict))) }, nothing, false},
 		"reply lost, first read-back too": {func(s *memclaim.Store) { s.After(times(2, "", errWire)) }, nothing, false},
+		"reply to the last try lost": {func(s *memclaim.Store) {
+			s.Before(times(2, memclaim.Transact, errWire))
+			s.After(commits(1))
+		}, nothing, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
@@ -54,6 +61,253 @@ func TestAnEffectIsCommittedWithItsCompletion(t *testing.T) {
 
 				if n != 1 {
 					b.Errorf("%d effects, want 1", n)
+				}
+			})
+		})
+	}
+}
+
+// commits fails the replies to the first n transactions.
+func commits(n int) memclaim.Hook { return times(n, memclaim.Transact, errWire) }
+
+// TestWhatIsCommittedNeedsTheStoreNoMore: the delivery of an effect that is there must not be answered as if it were not recorded.
+func TestWhatIsCommittedNeedsTheStoreNoMore(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			err := memclaim.CompleteTx(ctx, nothing)
+			b.store.Before(unreachable(time.Hour))
+
+			return err
+		})
+		b.want(res, claim.OutcomeExecuted)
+	})
+}
+
+// TestACommitThatStaysOpenDoesNotEndTheWork: a renewal then finds the attempt completed by itself, which is no loss.
+func TestACommitThatStaysOpenDoesNotEndTheWork(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		p.Renew = true
+
+		res := b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+			b.store.After(unreachable(3 * time.Second))
+
+			if err := memclaim.CompleteTx(ctx, nothing); !errors.Is(err, claim.ErrAmbiguous) {
+				b.Errorf("complete: %v", err)
+			}
+
+			time.Sleep(lease / 2)
+
+			return claim.Check(ctx)
+		})
+		b.want(res, claim.OutcomeExecuted)
+
+		if res.Err != nil {
+			b.Errorf("the work ended by %v", res.Err)
+		}
+	})
+}
+
+func TestATransactionThatAlwaysConflictsIsGivenUp(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		var tries []time.Time
+
+		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			b.store.Before(func(_ context.Context, v memclaim.Verb, _ string) error {
+				if v != memclaim.Transact {
+					return nil
+				}
+
+				tries = append(tries, time.Now())
+
+				return claim.ErrConflict
+			})
+
+			return memclaim.CompleteTx(ctx, nothing)
+		})
+		b.want(res, claim.OutcomeReleased)
+
+		if len(tries) != 3 || tries[1].Sub(tries[0]) < 20*time.Millisecond || tries[2].Sub(tries[1]) < 40*time.Millisecond {
+			b.Errorf("tried at %v, want three times, with longer and longer pauses", tries)
+		}
+
+		if !errors.Is(res.Err, claim.ErrConflict) {
+			b.Errorf("error %v", res.Err)
+		}
+	})
+}
+
+// TestATransactionHeedsItsOwnContext, which need not be the work's.
+func TestATransactionHeedsItsOwnContext(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ctx     func(ctx context.Context) (context.Context, context.CancelFunc)
+		pause   time.Duration // of the one try, which conflicts
+		err     error
+		commits int
+	}{
+		"ended before it": {
+			func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, 0) },
+			0, context.DeadlineExceeded, 0,
+		},
+		"not ended with the lease": {
+			func(context.Context) (context.Context, context.CancelFunc) { return context.Background(), func() {} },
+			lease, claim.ErrLeaseEnded, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.claimer.Do(b.Context(), proposal(), func(work context.Context) error {
+					a, _ := claim.FromContext(work)
+
+					ctx, cancel := tt.ctx(work)
+					defer cancel()
+
+					commits := 0
+					err := a.Transact(ctx, func(context.Context, claim.Transition) error {
+						commits++
+
+						time.Sleep(tt.pause)
+
+						return claim.ErrConflict
+					})
+					if !errors.Is(err, tt.err) || commits != tt.commits {
+						b.Errorf("%d commits, then %v", commits, err)
+					}
+
+					return err
+				})
+			})
+		})
+	}
+}
+
+func TestATransactionWaitsForARenewalNoLongerThanEitherContext(t *testing.T) {
+	for name, shutdown := range map[string]bool{"its own": false, "that of the work": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				p := proposal()
+				p.Renew = true
+
+				b.store.Before(func(ctx context.Context, v memclaim.Verb, _ string) error {
+					if v == memclaim.Swap {
+						<-ctx.Done()
+					}
+
+					return ctx.Err()
+				})
+
+				n := 0
+				down := make(chan error, 1)
+				b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+					time.Sleep(lease/3 + 500*time.Millisecond) // the renewal is under way, and hangs
+
+					wait, cancel := context.WithCancel(context.WithoutCancel(ctx))
+					defer cancel()
+
+					want := context.Canceled
+					time.AfterFunc(time.Second, func() {
+						if shutdown {
+							down <- b.claimer.Shutdown(b.Context())
+						} else {
+							cancel()
+							down <- nil
+						}
+					})
+
+					if shutdown {
+						want = claim.ErrShutdown
+					}
+
+					began := time.Now()
+					if err := memclaim.CompleteTx(wait, effects(&n)); !errors.Is(err, want) || time.Since(began) != time.Second {
+						b.Errorf("after %v: %v, want %v", time.Since(began), err, want)
+					}
+
+					b.store.Before(nil)
+
+					return nil
+				})
+
+				if err := <-down; n != 0 || err != nil {
+					b.Errorf("%d effects; shutdown: %v", n, err)
+				}
+			})
+		})
+	}
+}
+
+// TestATransactionIsMadeOverARenewalThatNobodySaw: it learns of it, and is run again over what the renewal left.
+func TestATransactionIsMadeOverARenewalThatNobodySaw(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		p.Renew = true
+
+		b.unseenRenewal()
+
+		n := 0
+		b.want(b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+			time.Sleep(lease/3 + 4*time.Second)
+
+			return memclaim.CompleteTx(ctx, effects(&n))
+		}), claim.OutcomeExecuted)
+
+		if r := b.wantStatus(claim.StatusCompleted); r.Rev != 3 || n != 1 {
+			b.Errorf("revision %d, want that after the claim and the renewal; %d effects", r.Rev, n)
+		}
+	})
+}
+
+// TestATransactionThatIsLeftBehindIsWaitedFor, within the time that the end of an attempt has.
+func TestATransactionThatIsLeftBehindIsWaitedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		takes   time.Duration
+		away    bool // the store, afterwards
+		outcome claim.Outcome
+		status  claim.Status
+		took    time.Duration
+	}{
+		"and rolled back":         {6 * time.Second, false, claim.OutcomeReleased, claim.StatusReleased, 6 * time.Second},
+		"and the store goes away": {6 * time.Second, true, claim.OutcomeReleased, claim.StatusInProgress, 10 * time.Second},
+		"without an end":          {time.Minute, false, claim.OutcomeUnrecorded, claim.StatusInProgress, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				began := time.Now()
+				left := make(chan error, 1)
+				res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+					a, _ := claim.FromContext(ctx)
+
+					go func() {
+						left <- a.Transact(ctx, func(context.Context, claim.Transition) error {
+							time.Sleep(tt.takes)
+
+							if tt.away {
+								b.store.Before(unreachable(time.Hour))
+							}
+
+							return claim.RolledBack(errWork)
+						})
+					}()
+
+					synctest.Wait()
+
+					return errWork
+				})
+				b.want(res, tt.outcome)
+
+				if took := time.Since(began); took != tt.took || !errors.Is(res.Err, errWork) {
+					b.Errorf("recorded after %v, want %v; error %v", took, tt.took, res.Err)
+				}
+
+				if tt.outcome == claim.OutcomeUnrecorded && !strings.Contains(res.Err.Error(), "its transaction has not") {
+					b.Errorf("error %v", res.Err)
+				}
+
+				b.store.Before(nil)
+				b.wantStatus(tt.status)
+
+				if err := <-left; !errors.Is(err, errWork) {
+					b.Errorf("the transaction: %v", err)
 				}
 			})
 		})
@@ -233,6 +487,24 @@ func TestAResultTooLargeIsRefused(t *testing.T) {
 
 			return nil
 		})
+	})
+}
+
+func TestAResultIsKeptAsItWasLeft(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		res := b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			a, _ := claim.FromContext(ctx)
+			result := bytes.Repeat([]byte("x"), memclaim.MaxResult) // the most that is kept
+			err := a.SetResult(result)
+			result[0] = 'y' // a buffer that is used again
+
+			return err
+		})
+		b.want(res, claim.OutcomeExecuted)
+
+		if got := b.record().Result; len(got) != memclaim.MaxResult || got[0] != 'x' {
+			b.Errorf("%d bytes are kept, beginning with %q", len(got), got[:1])
+		}
 	})
 }
 

@@ -45,6 +45,19 @@ func TestOneOfThoseWhoWaitHasTheTurn(t *testing.T) {
 	})
 }
 
+// TestATurnThatIsFreeIsNotWaitedFor: it may be given back after it was found taken, and before it is waited for.
+func TestATurnThatIsFreeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+
+	var free turn
+
+	select {
+	case <-free.next():
+	default:
+		t.Error("who waits for it waits for ever")
+	}
+}
+
 func TestWaitingForATurnCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,61 +13,73 @@ import (
 
 // TestTheEndOfTheWorksContextShowsToWhoeverAsks: what is made when somebody waits must say what it would have said from the start.
 func TestTheEndOfTheWorksContextShowsToWhoeverAsks(t *testing.T) {
-	for name, ask := range map[string]func(ctx context.Context) error{
-		"waiting": func(ctx context.Context) error {
+	for name, tt := range map[string]struct {
+		ask  func(ctx context.Context) error
+		want error
+	}{
+		"waiting": {func(ctx context.Context) error {
 			<-ctx.Done()
 
 			return ctx.Err()
-		},
-		"error": func(ctx context.Context) error {
+		}, context.DeadlineExceeded},
+		"error": {func(ctx context.Context) error {
 			time.Sleep(lease)
 
 			return ctx.Err()
-		},
-		"cause": func(ctx context.Context) error {
+		}, context.DeadlineExceeded},
+		"cause": {func(ctx context.Context) error {
 			time.Sleep(lease)
 
 			return context.Cause(ctx)
-		},
-		"cause, having waited": func(ctx context.Context) error {
+		}, claim.ErrLeaseEnded},
+		"cause, having waited": {func(ctx context.Context) error {
 			<-ctx.Done()
 
 			return context.Cause(ctx)
-		},
-		"a context made of it": func(ctx context.Context) error {
+		}, claim.ErrLeaseEnded},
+		"check, having waited long": {func(ctx context.Context) error {
+			<-ctx.Done()
+			time.Sleep(lease) // by now its time is over, too
+
+			return claim.Check(ctx)
+		}, claim.ErrLeaseEnded},
+		"a context made of it": {func(ctx context.Context) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 
 			<-ctx.Done()
 
 			return ctx.Err()
-		},
-		"the cause of a context made of it": func(ctx context.Context) error {
+		}, context.DeadlineExceeded},
+		"the cause of a context made of it": {func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Hour)
 			defer cancel()
 
 			<-ctx.Done()
 
 			return context.Cause(ctx)
-		},
-		"a function called after it": func(ctx context.Context) error {
+		}, claim.ErrLeaseEnded},
+		"a function called after it": {func(ctx context.Context) error {
 			done := make(chan struct{})
 			context.AfterFunc(ctx, func() { close(done) })
 			<-done
 
 			return context.Cause(ctx)
-		},
+		}, claim.ErrLeaseEnded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
-				b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+				p := proposal()
+				p.Runtime = lease + 10*time.Second // longer than the lease
+
+				b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
 					end, ok := ctx.Deadline()
 					if err := ctx.Err(); err != nil || !ok || time.Until(end) > lease {
 						b.Errorf("at the start: %v, deadline %v", err, end)
 					}
 
-					if err := ask(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, claim.ErrLeaseEnded) {
-						b.Errorf("at the end: %v", err)
+					if err := tt.ask(ctx); !errors.Is(err, tt.want) {
+						b.Errorf("at the end: %v, want %v", err, tt.want)
 					}
 
 					return nil
@@ -75,6 +87,21 @@ func TestTheEndOfTheWorksContextShowsToWhoeverAsks(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestALeaseThatIsRenewedForEverHasNoDeadline(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		p := proposal()
+		p.Renew = true
+
+		b.claimer.Do(b.Context(), p, func(ctx context.Context) error {
+			if end, ok := ctx.Deadline(); ok {
+				b.Errorf("deadline %v", end)
+			}
+
+			return nil
+		})
+	})
 }
 
 func TestAContextThatOutlivesItsWorkHasEnded(t *testing.T) {
@@ -171,6 +198,30 @@ func TestAStoreThatWaitsIsGivenUpAtItsDeadline(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheEndOfAContextThatNobodyLookedAtKeepsItsCause(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		var kept context.Context
+
+		down := make(chan error, 1)
+		b.want(b.claimer.Do(b.Context(), proposal(), func(ctx context.Context) error {
+			kept = ctx //nolint:fatcontext // to look at after the end
+
+			go func() { down <- b.claimer.Shutdown(b.Context()) }()
+			time.Sleep(time.Second)
+
+			return nil
+		}), claim.OutcomeExecuted)
+
+		if err := <-down; err != nil {
+			b.Error(err)
+		}
+
+		if cause := context.Cause(kept); !errors.Is(cause, claim.ErrShutdown) || !errors.Is(claim.Check(kept), claim.ErrShutdown) {
+			b.Errorf("it ended by %v, Check says %v", cause, claim.Check(kept))
+		}
+	})
 }
 
 // TestTheFirstCauseCounts: also when nobody looked at the context before its end had come too.

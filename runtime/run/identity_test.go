@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,8 @@ func TestNameRefusesPartsOutsideTheirAlphabets(t *testing.T) {
 	}{
 		{func(i *run.Identity) { i.Project = "acme/prod" }, `project of the run is "acme/prod": it must be [A-Za-z0-9:.-]{1,300}`},
 		{func(i *run.Identity) { i.Project = "" }, `project of the run is empty: it must be [A-Za-z0-9:.-]{1,300}`},
+		{func(i *run.Identity) { i.Region = "" }, `region of the run is empty: it must be [a-z0-9-]{1,63}`},
+		{func(i *run.Identity) { i.Job = "" }, `job of the run is empty: it must be [A-Za-z0-9_-]{1,500}`},
 		{func(i *run.Identity) { i.Region = "Europe" }, `region of the run is "Europe": it must be [a-z0-9-]{1,63}`},
 		{func(i *run.Identity) { i.Job = "a b" }, `job of the run is "a b": it must be [A-Za-z0-9_-]{1,500}`},
 		{func(i *run.Identity) { i.Job = strings.Repeat("j", 501) }, `job of the run is "` + strings.Repeat("j", 100) + `"… (501 bytes): it must be [A-Za-z0-9_-]{1,500}`},
@@ -70,6 +73,8 @@ func TestNameRefusesPartsOutsideTheirAlphabets(t *testing.T) {
 		{func(i *run.Identity) { i.Format = "v2" }, `format of the run is "v2": it must be v1 or sample`},
 		{func(i *run.Identity) { i.ScheduleTime = time.Time{} }, `schedule time of the run is empty: it must be an RFC 3339 time`},
 		{func(i *run.Identity) { i.ScheduleTime = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) }, `schedule time of the run is "12000-01-01T00:00:00Z": it must be in the years 1 to 9999`},
+		{func(i *run.Identity) { i.ScheduleTime = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC) }, `schedule time of the run is "0000-12-31T00:00:00Z": it must be in the years 1 to 9999`},
+		{func(i *run.Identity) { i.Format, i.RawTime = run.FormatSample, "2026-10-16T12:00:01Z" }, `schedule time of the run is "2026-10-16T12:00:01Z": it must be a spelling of 2026-10-16T12:00:00Z`},
 		{func(i *run.Identity) { i.Format, i.RawTime = run.FormatSample, "yesterday" }, `schedule time of the run is "yesterday": it must be a spelling of 2026-10-16T12:00:00Z`},
 	} {
 		identity := nightly()
@@ -78,6 +83,32 @@ func TestNameRefusesPartsOutsideTheirAlphabets(t *testing.T) {
 		var part *run.NameError
 		if !errors.As(err, &part) || err.Error() != test.want {
 			t.Errorf("Name() = %q, %v; want the error %q", name, err, test.want)
+		}
+	}
+}
+
+// TestAPartIsWhatItsAlphabetSays: each byte alone, and as many as may be.
+func TestAPartIsWhatItsAlphabetSays(t *testing.T) {
+	t.Parallel()
+	for part, check := range map[string]func(string) error{
+		"project": run.CheckProject, "region": run.CheckRegion, "job": run.CheckJob, "scope": run.CheckScope,
+	} {
+		var refused *run.NameError
+		if !errors.As(check(""), &refused) {
+			t.Fatalf("%s: an empty one is let pass", part)
+		}
+		allowed := regexp.MustCompile("^" + refused.Allowed + "$")
+		texts := make([]string, 0, 256+600)
+		for b := range 256 {
+			texts = append(texts, string([]byte{byte(b)}))
+		}
+		for n := range 600 {
+			texts = append(texts, strings.Repeat("a", n))
+		}
+		for _, text := range texts {
+			if err := check(text); (err == nil) != allowed.MatchString(text) {
+				t.Errorf("%s %q: %v, allowed is %s", part, text, err, refused.Allowed)
+			}
 		}
 	}
 }

@@ -231,6 +231,38 @@ func TestNothingRunsWhenThePolicyCannotBeHonoured(t *testing.T) {
 	f.want(t, deliver(due(), policy(run.Policy{Deadline: 30 * time.Minute, Timeout: 5 * time.Minute})), 200, claim.OutcomeExecuted)
 }
 
+func TestNothingRunsWhenTheRequestTookAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		f.store.After(func(_ context.Context, verb memclaim.Verb, _ string) error {
+			if verb == memclaim.Insert {
+				time.Sleep(time.Second)
+			}
+			return nil
+		})
+		got := f.want(t, deliver(due(), policy(run.Policy{Timeout: 500 * time.Millisecond})), 500, "")
+		if got.detail != "too little time was left for the work, nothing was run" || len(f.executions()) != 0 {
+			t.Errorf("got %+v, executions %v", got, f.executions())
+		}
+	})
+}
+
+func TestALongErrorOfTheStoreIsCutWhereACharacterEnds(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(c *scheduled.Config) {
+		c.ClaimOptions = []claim.Option{claim.WithStoreTimeout(10 * time.Millisecond)}
+	})
+	f.store.Before(func(context.Context, memclaim.Verb, string) error { return errors.New(strings.Repeat("ä", 1000)) })
+	for _, odd := range []int{0, 1} {
+		at := due().Add(time.Hour)
+		got := f.want(t, deliver(at, func(h http.Header) { h.Set(run.HeaderRegion, "r"+strings.Repeat("x", odd)) }), 500, "")
+		if len(got.detail) > 700 || !strings.HasSuffix(got.detail, "ä…") {
+			t.Errorf("%d bytes of it are told: %s", len(got.detail), got.detail)
+		}
+	}
+}
+
 func TestNothingRunsWhenTheClaimTookAllTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -286,6 +318,9 @@ func TestShutdownEndsWithItsContextWhenWorkDoesNotReturn(t *testing.T) {
 			t.Error("no word of the work that did not return")
 		}
 		first.Wait()
+		if err := f.handler.Shutdown(t.Context()); err != nil {
+			t.Errorf("once it has, another shutdown: %v", err)
+		}
 	})
 }
 
@@ -325,5 +360,9 @@ func TestJobsAreDispatchedByName(t *testing.T) {
 	anyJob.want(t, deliver(due(), other), 200, claim.OutcomeExecuted)
 	if seen.Job != "other" || len(anyJob.executions()) != 0 {
 		t.Errorf("the work of any job saw %+v, that of its own %v", seen, anyJob.executions())
+	}
+	anyJob.want(t, deliver(due()), 200, claim.OutcomeExecuted)
+	if seen.Job != "other" || len(anyJob.executions()) != 1 {
+		t.Errorf("the work of any job saw %+v, that of its own %v; want a job of its own to go to its own", seen, anyJob.executions())
 	}
 }

@@ -47,6 +47,7 @@ func refusedVariables() []struct{ name, value, want string } {
 		{run.EnvPrevious, "format=sample", variable + `IDEMPOTENT_PREVIOUS cannot be read: policy key "until" is missing: give the time from which no run under the previous name is delivered`},
 		{run.EnvPreviousStore, "sqlite:claims.db", variable + "IDEMPOTENT_PREVIOUS is not set beside IDEMPOTENT_PREVIOUS_STORE: set it to the time until which that store counts, such as until=2027-01-31T00:00:00Z"},
 		{run.EnvRequestTimeout, "300", variable + `IDEMPOTENT_REQUEST_TIMEOUT is "300": set it to a duration such as 300s, above zero and at most 24h0m15s`},
+		{run.EnvRequestTimeout, "24h0m16s", variable + `IDEMPOTENT_REQUEST_TIMEOUT is "24h0m16s": set it to a duration such as 300s, above zero and at most 24h0m15s`},
 		{run.EnvShutdownGrace, "-1s", variable + `IDEMPOTENT_SHUTDOWN_GRACE is "-1s": set it to a duration such as 300s, above zero and at most 1h0m0s`},
 		{run.EnvLocalCloud, "yes", variable + `IDEMPOTENT_LOCAL_CLOUD is "yes": set it to true or false`},
 		{run.EnvPort, "http", variable + `PORT is "http": set it to a TCP port from 1 to 65535`},
@@ -127,6 +128,10 @@ func TestFromEnvReadsWhatIsSet(t *testing.T) {
 	if cfg.Project != project || cfg.Region != region || cfg.RequestTimeout != 5*time.Minute || cfg.ShutdownGrace != 5*time.Second ||
 		!cfg.LocalCloud || cfg.Caller == nil || cfg.Logger == nil {
 		t.Errorf("got %+v", cfg)
+	}
+	cfg, err = scheduled.FromEnv(variables{run.EnvProject: " " + project + "\n", run.EnvRegion: region + " ", run.EnvAudiences: "a"}.get)
+	if err != nil || cfg.Project != project || cfg.Region != region {
+		t.Errorf("with spaces around its values the environment gives %+v, %v", cfg, err)
 	}
 	cfg, err = scheduled.FromEnv(variables{run.EnvProject: project, run.EnvAudiences: "a"}.get)
 	if err != nil || cfg.ShutdownGrace != scheduled.DefaultShutdownGrace || cfg.LocalCloud {

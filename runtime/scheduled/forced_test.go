@@ -168,8 +168,24 @@ func TestSkipNextTakesTheForcedRunForTheScheduledOne(t *testing.T) {
 			f.want(t, deliver(at, policy(p)), 200, claim.OutcomeExecuted)
 			clock.store.Store(int64(5 * time.Minute))
 			f.want(t, deliver(at, policy(p)), 200, claim.OutcomeDuplicate)
-			if runs := f.executions(); len(runs) != 1 || !runs[0].Forced {
-				t.Errorf("%s: the work saw %+v; want one forced run", name, runs)
+			if runs := f.executions(); len(runs) != 1 || !runs[0].Forced || runs[0].Attempt != 1 {
+				t.Errorf("%s: the work saw %+v; want one forced run, claimed once", name, runs)
+			}
+		}
+	}
+}
+
+func TestSkipNextRemembersTheForcedRunUntilTheScheduledOne(t *testing.T) {
+	t.Parallel()
+	const month = 30 * 24 * time.Hour
+	for _, p := range []run.Policy{{Forced: run.ForcedSkipNext, Horizon: time.Hour}, {Format: run.FormatSample, Horizon: time.Hour}} {
+		for name, wrong := range wrongClocks() {
+			f, clock := newClocked(t, wrong, nil)
+			at := due().Add(month)
+			f.want(t, deliver(at, policy(p)), 200, claim.OutcomeExecuted)
+			clock.store.Store(int64(month))
+			if got := f.want(t, deliver(at, policy(p)), 200, claim.OutcomeDuplicate); got.attempt != 0 {
+				t.Errorf("%s: %+v", name, got)
 			}
 		}
 	}
@@ -215,5 +231,11 @@ func TestMovedClockOfALocalCloudClassifiesOnLoopbackOnly(t *testing.T) {
 	f.want(t, early, 200, claim.OutcomeExecuted)
 	if runs := f.executions(); len(runs) != 1 || !runs[0].Forced {
 		t.Errorf("an hour ahead of the moved clock the work saw %+v; want a forced run", runs)
+	}
+	f = newFixture(t, func(c *scheduled.Config) { c.LocalCloud = true })
+	policy(run.Policy{Forced: run.ForcedSkipNext})(early.Header)
+	f.want(t, early, 200, claim.OutcomeExecuted)
+	if runs := f.executions(); len(runs) != 1 || !runs[0].Forced {
+		t.Errorf("under skip_next the work saw %+v; want a forced run", runs)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/caller"
@@ -65,6 +67,8 @@ func refusedInputs() []struct {
 		{"time without zone", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "2026-10-16T12:00:00"), 400, `header X-CloudScheduler-ScheduleTime is "2026-10-16T12:00:00", not a time in RFC 3339`, asTime},
 		{"fraction by comma", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "2026-10-16T12:00:00,5Z"), 400, `header X-CloudScheduler-ScheduleTime is "2026-10-16T12:00:00,5Z", not a time in RFC 3339`, asTime},
 		{"year zero", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "0000-10-16T12:00:00Z"), 400, `header X-CloudScheduler-ScheduleTime is "0000-10-16T12:00:00Z", not a time in RFC 3339`, asTime},
+		{"year ten thousand", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "9999-12-31T23:59:59-01:00"), 400, `header X-CloudScheduler-ScheduleTime is "9999-12-31T23:59:59-01:00", not a time in RFC 3339`, asTime},
+		{"long time", run.HeaderScheduleTime, set(run.HeaderScheduleTime, strings.Repeat("x", 101)), 400, `header X-CloudScheduler-ScheduleTime is "` + strings.Repeat("x", 100) + `"… (101 bytes), not a time in RFC 3339`, asTime},
 		{"zero time", run.HeaderScheduleTime, set(run.HeaderScheduleTime, "0001-01-01T01:00:00+01:00"), 400, `header X-CloudScheduler-ScheduleTime is "0001-01-01T01:00:00+01:00", not a time in RFC 3339`, asTime},
 		{"time twice", run.HeaderScheduleTime, twice(run.HeaderScheduleTime), 400, "header X-CloudScheduler-ScheduleTime is there 2 times", "send it once"},
 		{"odd project", run.HeaderProject, set(run.HeaderProject, "a/b"), 400, `header X-Idempotent-Project: project of the run is "a/b": it must be [A-Za-z0-9:.-]{1,300}`, "send the job's own project"},
@@ -159,6 +163,7 @@ func TestProjectAndRegionComeFromHeaderPathQueryOrSetting(t *testing.T) {
 		{"header", "/projects/p/locations/l?project=q&region=q", true, project, region},
 		{"path", "/x/projects/acme-path/locations/asia-east1/y?project=q", false, "acme-path", "asia-east1"},
 		{"query", "/projects?project=acme-query&region=us-east1", false, "acme-query", "us-east1"},
+		{"a path that is none, and query", "/projects/p/zones/asia-east1/x?project=acme-query&region=us-east1", false, "acme-query", "us-east1"},
 		{"query and setting", "/?region=us-east1", false, "acme-own", "us-east1"},
 		{"setting", "/", false, "acme-own", "us-central1"},
 	} {
@@ -207,6 +212,17 @@ func TestScopeNamesRunsWithoutProjectAndRegion(t *testing.T) {
 		t.Errorf("the run is %s", got.run)
 	}
 	f.want(t, deliver(at, scoped, func(h http.Header) { h.Set(run.HeaderRegion, "europe-west4") }), 200, claim.OutcomeDuplicate)
+}
+
+func TestTheSamplesFormatNamesRunsWithoutProjectAndRegion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	at := due()
+	without := func(h http.Header) { h.Del(run.HeaderProject); h.Del(run.HeaderRegion) }
+	got := f.want(t, deliver(at, policy(run.Policy{Format: run.FormatSample}), without), 200, claim.OutcomeExecuted)
+	if want := job + "/" + at.UTC().Format(time.RFC3339); got.run != want {
+		t.Errorf("the run is %s; want %s", got.run, want)
+	}
 }
 
 func TestPolicyCountsOnlyFromVerifiedCallers(t *testing.T) {
@@ -265,6 +281,61 @@ func TestPolicySetsLeaseAndRetentionOfTheRecord(t *testing.T) {
 	}
 }
 
+// waits is a ResponseWriter that notes until when the body of its request is waited for.
+type waits struct {
+	*httptest.ResponseRecorder
+
+	until time.Time
+}
+
+func (w *waits) SetReadDeadline(until time.Time) error {
+	if w.until.IsZero() {
+		w.until = until
+	}
+	return nil
+}
+
+func TestABodyIsNotWaitedForLongerThanTenSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		w := &waits{ResponseRecorder: httptest.NewRecorder()}
+		f.handler.ServeHTTP(w, deliver(due()))
+		if left := time.Until(w.until); w.Code != 200 || left != 10*time.Second {
+			t.Errorf("it is waited for during %v, and the delivery got %d", left, w.Code)
+		}
+	})
+}
+
+func TestPolicySaysHowLongTheWorkMayTake(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		policy  func(http.Header)
+		request time.Duration // the handler's own longest request
+		want    time.Duration
+		cause   error
+	}{
+		"a request shorter than the deadline": {policy(run.Policy{Deadline: 30 * time.Second, Timeout: 20 * time.Second}), 0, 20 * time.Second, claim.ErrTimeout},
+		"a request longer than the deadline":  {policy(run.Policy{Deadline: 20 * time.Second, Timeout: 30 * time.Second}), 0, 30 * time.Second, claim.ErrTimeout},
+		"no policy":                           {func(http.Header) {}, 20 * time.Second, 20 * time.Second, claim.ErrTimeout},
+		"a lease that is renewed":             {policy(run.Policy{Deadline: 60 * time.Second, Lease: 15 * time.Second, Renew: true}), 0, 60 * time.Second, claim.ErrTimeout},
+		"a lease that is not":                 {policy(run.Policy{Deadline: 60 * time.Second, Lease: 15 * time.Second}), 0, 13500 * time.Millisecond, claim.ErrLeaseEnded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, func(c *scheduled.Config) { c.RequestTimeout = tt.request })
+				f.works(func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
+				began := time.Now()
+				f.want(t, deliver(due(), tt.policy), 500, claim.OutcomeReleased)
+				if took := time.Since(began); took != tt.want || !strings.Contains(f.log.String(), tt.cause.Error()) {
+					t.Errorf("it ended after %v; want %v by %v: %s", took, tt.want, tt.cause, f.log)
+				}
+			})
+		})
+	}
+}
+
 func TestPreviousTimeComesFromTheSchedule(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -320,6 +391,9 @@ func TestWorkSeesTheRunAndTheRequestInItsContext(t *testing.T) {
 	})
 	r.URL.Path, r.URL.RawQuery = "/a", "b=c"
 	f.want(t, r, 200, claim.OutcomeExecuted)
+	if r.Header.Get("Authorization") != "Bearer secret" {
+		t.Error("what is kept from the work is taken from the request itself, too")
+	}
 	if _, ok := scheduled.Request(t.Context()); ok {
 		t.Error("a bare context carries a request")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
@@ -43,14 +44,18 @@ func TestLinesCarryTheTraceOfTheDelivery(t *testing.T) {
 		headers map[string]string
 		want    map[string]any // trace, span, sampled
 	}{
-		"traceparent": {project, map[string]string{"traceparent": "00-" + id + "-" + span + "-01"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": true}},
-		"not sampled": {project, map[string]string{"traceparent": "00-" + id + "-" + span + "-00"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": false}},
-		"Google's":    {project, map[string]string{"X-Cloud-Trace-Context": id + "/67667974448284343;o=1"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": true}},
-		"Google's id": {"", map[string]string{"X-Cloud-Trace-Context": id}, map[string]any{"trace": id, "trace_sampled": false}},
-		"both":        {"", map[string]string{"traceparent": "00-" + id + "-" + span + "-01", "X-Cloud-Trace-Context": "ffffffffffffffffffffffffffffffff/1"}, map[string]any{"trace": id, "spanId": span, "trace_sampled": true}},
-		"malformed":   {"", map[string]string{"traceparent": "00-xyz-1-01", "X-Cloud-Trace-Context": "abc"}, map[string]any{}},
-		"all zeros":   {"", map[string]string{"traceparent": "00-00000000000000000000000000000000-" + span + "-01"}, map[string]any{}},
-		"none":        {"", nil, map[string]any{}},
+		"traceparent":             {project, map[string]string{"traceparent": "00-" + id + "-" + span + "-01"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": true}},
+		"not sampled":             {project, map[string]string{"traceparent": "00-" + id + "-" + span + "-00"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": false}},
+		"Google's":                {project, map[string]string{"X-Cloud-Trace-Context": id + "/67667974448284343;o=1"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": true}},
+		"Google's id":             {"", map[string]string{"X-Cloud-Trace-Context": id}, map[string]any{"trace": id, "trace_sampled": false}},
+		"both":                    {"", map[string]string{"traceparent": "00-" + id + "-" + span + "-01", "X-Cloud-Trace-Context": "ffffffffffffffffffffffffffffffff/1"}, map[string]any{"trace": id, "spanId": span, "trace_sampled": true}},
+		"sampled by another flag": {project, map[string]string{"traceparent": "00-" + id + "-" + span + "-02"}, map[string]any{"trace": "projects/acme-prod/traces/" + id, "spanId": span, "trace_sampled": false}},
+		"no such version":         {"", map[string]string{"traceparent": "ff-" + id + "-" + span + "-01"}, map[string]any{}},
+		"Google's, not sampled":   {"", map[string]string{"X-Cloud-Trace-Context": id + "/67667974448284343;o=0"}, map[string]any{"trace": id, "spanId": span, "trace_sampled": false}},
+		"Google's, without span":  {"", map[string]string{"X-Cloud-Trace-Context": strings.ToUpper(id) + "/0;o=1"}, map[string]any{"trace": id, "trace_sampled": true}},
+		"malformed":               {"", map[string]string{"traceparent": "00-xyz-1-01", "X-Cloud-Trace-Context": "abc"}, map[string]any{}},
+		"all zeros":               {"", map[string]string{"traceparent": "00-00000000000000000000000000000000-" + span + "-01"}, map[string]any{}},
+		"none":                    {"", nil, map[string]any{}},
 	} {
 		var out lockedBuffer
 		logger := scheduled.NewLogger(&out, test.project)

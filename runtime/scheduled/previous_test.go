@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
@@ -136,6 +137,91 @@ func TestForcedRunsAcrossAChangeOfTheirPolicy(t *testing.T) {
 				after.want(t, deliver(later), 200, tt.then)
 			})
 		}
+	}
+}
+
+// TestARunForcedFarAheadIsRememberedAsLongAsItMatters: until it can be forced again, or, where it was the scheduled one under its
+// previous name, until that is due.
+func TestARunForcedFarAheadIsRememberedAsLongAsItMatters(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		was, is          run.Policy
+		again, scheduled claim.Outcome
+	}{
+		"separate under both names": {run.Policy{Scope: "eu"}, run.Policy{Scope: "world"}, claim.OutcomeExecuted, claim.OutcomeExecuted},
+		"skip_next before":          {run.Policy{Forced: run.ForcedSkipNext}, run.Policy{}, claim.OutcomeDuplicate, claim.OutcomeDuplicate},
+	} {
+		tt.is.Horizon = time.Hour
+		_, after, clock := changed(t, tt.was, tt.is, false)
+		at := due().Add(20 * time.Hour)
+		after.want(t, deliver(at), 200, claim.OutcomeExecuted)
+		clock.store.Store(int64(59 * time.Minute))
+		after.want(t, deliver(at), 200, claim.OutcomeDuplicate)
+		clock.store.Store(int64(2 * time.Hour))
+		if got := after.want(t, deliver(at), 200, tt.again); t.Failed() {
+			t.Errorf("%s: forced again: %+v", name, got)
+		}
+		clock.store.Store(int64(20 * time.Hour))
+		if got := after.want(t, deliver(at), 200, tt.scheduled); t.Failed() {
+			t.Errorf("%s: scheduled: %+v", name, got)
+		}
+	}
+}
+
+func TestAPreviousStoreIsServedLikeTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := memclaim.New()
+		f := newFixture(t, func(c *scheduled.Config) {
+			c.Previous, c.PreviousStore = []run.Previous{{Until: soon()}}, store
+			c.ClaimOptions = []claim.Option{claim.WithHolder("this process")}
+		})
+		at := due()
+		f.want(t, deliver(at), 200, claim.OutcomeExecuted)
+		name, id := nameOf(t, at, false)
+		for _, s := range []*memclaim.Store{f.store, store} {
+			if snap, err := s.Get(t.Context(), id); err != nil || snap.Holder != "this process" || snap.Status != claim.StatusCompleted {
+				t.Errorf("the record is %+v, %v", snap.Record, err)
+			}
+		}
+		if r := f.executions()[0]; r.Name != name || r.PreviousID != "" {
+			t.Errorf("the work saw %+v; want no previous id of a run that has the same", r)
+		}
+		// Shutdown waits for what is left open there, too.
+		store.Before(func(context.Context, memclaim.Verb, string) error { return errWork })
+		f.want(t, deliver(at.Add(time.Second)), 500, "")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			time.Sleep(500 * time.Millisecond)
+			store.Before(nil)
+		}()
+		if err := f.handler.Shutdown(ctx); err != nil {
+			t.Errorf("shut down: %v", err)
+		}
+		store.Before(func(context.Context, memclaim.Verb, string) error {
+			t.Error("the previous store is asked after the end")
+			return nil
+		})
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestAPreviousNameEndsAtItsTime(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
+	for early, want := range map[time.Duration]claim.Outcome{time.Microsecond: claim.OutcomeDuplicate, 0: claim.OutcomeExecuted} {
+		now := func() time.Time { return until.Add(-early) }
+		f := newFixture(t, func(c *scheduled.Config) {
+			c.Store, c.Now = memclaim.New(memclaim.WithClock(now)), now
+			c.Previous = []run.Previous{{Until: until, Scope: "eu"}}
+		})
+		name, err := run.Identity{Scope: "eu", ScheduleTime: until}.Name()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.store.Put(run.ID(name), claim.Record{Status: claim.StatusCompleted})
+		f.want(t, deliver(until), 200, want)
 	}
 }
 

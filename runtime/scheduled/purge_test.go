@@ -67,6 +67,36 @@ func TestPurgeThatFailsIsLoggedAndNothingElse(t *testing.T) {
 	})
 }
 
+func TestPurgeGoesOnAfterItsDelivery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := newHoarder(t, func(ctx context.Context) (int64, error) { time.Sleep(10 * time.Second); return 7, ctx.Err() })
+		ctx, cancel := context.WithCancel(t.Context())
+		f.want(t, deliver(due()).WithContext(ctx), 200, claim.OutcomeExecuted)
+		cancel() // as a server does once the reply is out
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if log := f.log.String(); !strings.Contains(log, `"expired records deleted","records":7`) {
+			t.Errorf("the log does not tell of it: %s", log)
+		}
+	})
+}
+
+func TestNoPurgeBeginsAfterTheShutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, store := newHoarder(t, func(context.Context) (int64, error) { return 0, nil })
+		if err := f.handler.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.want(t, deliver(due()), 500, "")
+		synctest.Wait()
+		if n := store.purges.Load(); n != 0 {
+			t.Errorf("%d purges", n)
+		}
+	})
+}
+
 func TestShutdownEndsAPurge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

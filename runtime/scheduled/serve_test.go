@@ -63,20 +63,27 @@ func (s *server) get(t *testing.T, path string) (int, string) {
 // post sends a delivery over the network.
 func (s *server) post(t *testing.T, path string, at time.Time, change ...func(http.Header)) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, bytes.NewReader([]byte("{}")))
+	resp := s.send(t, http.MethodPost, path, at, change...)
+	return resp.StatusCode, resp.Header.Get(run.HeaderOutcome)
+}
+
+// send sends a delivery over the network. The body of the response has been read.
+func (s *server) send(t *testing.T, method, path string, at time.Time, change ...func(http.Header)) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, bytes.NewReader([]byte("{}")))
 	if err != nil {
 		t.Error(err)
-		return 0, ""
+		return &http.Response{}
 	}
 	r.Header = deliver(at, change...).Header
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Error(err)
-		return 0, ""
+		return &http.Response{}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode, resp.Header.Get(run.HeaderOutcome)
+	return resp
 }
 
 func TestServeAnswersDeliveriesAndEndsWithItsContext(t *testing.T) {
@@ -92,8 +99,10 @@ func TestServeAnswersDeliveriesAndEndsWithItsContext(t *testing.T) {
 	if status, outcome := s.post(t, "//odd//path/", at); status != 200 || outcome != "executed" {
 		t.Errorf("got %d %s", status, outcome)
 	}
-	if status, outcome := s.post(t, "/healthz", at); status != 200 || outcome != "duplicate" {
-		t.Errorf("a delivery to the path of health checks got %d %s", status, outcome)
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		if resp := s.send(t, method, "/healthz", at); resp.StatusCode != http.StatusOK || resp.Header.Get(run.HeaderOutcome) != "duplicate" || resp.Header.Get("X-Wrapped") != "1" {
+			t.Errorf("a delivery by %s to the path of health checks got %s with %v", method, resp.Status, resp.Header)
+		}
 	}
 	if status, _ := s.get(t, "/"); status != 400 {
 		t.Errorf("a request that is no delivery got %d", status)
@@ -131,8 +140,20 @@ func TestServeLetsRunningWorkReleaseItsRunAndReply(t *testing.T) {
 
 func TestServeGivesUpOnWorkThatOutlivesTheGrace(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, nil)
-	s := serve(t, f, scheduled.ServeConfig{Grace: 50 * time.Millisecond})
+	const grace = 50 * time.Millisecond
+	for name, tt := range map[string]struct{ own, serve time.Duration }{
+		"its own": {0, grace}, "the handler's": {grace, 0}, "its own before the handler's": {time.Hour, grace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testServeGivesUp(t, newFixture(t, func(c *scheduled.Config) { c.ShutdownGrace = tt.own }), tt.serve)
+		})
+	}
+}
+
+func testServeGivesUp(t *testing.T, f *fixture, grace time.Duration) {
+	t.Helper()
+	s := serve(t, f, scheduled.ServeConfig{Grace: grace})
 	started, finish := make(chan struct{}), make(chan struct{})
 	f.works(func(context.Context) error { close(started); <-finish; return nil })
 	var one sync.WaitGroup

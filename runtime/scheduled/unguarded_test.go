@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/claim"
+	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/run"
 	"github.com/idempotent-jobs/terraform-provider-idempotent/runtime/scheduled"
 )
 
@@ -19,8 +20,16 @@ func TestRunWithoutScheduleTimeIsUnguardedWhereAllowed(t *testing.T) {
 	f := newFixture(t, unguarded)
 	var calls counter
 	f.store.Before(calls.hook)
+	f.works(func(ctx context.Context) error {
+		if r, ok := run.FromContext(ctx); !ok || r.Job != job || !r.Forced {
+			t.Errorf("the context carries %+v, %v", r, ok)
+		}
+		return nil
+	})
 	for range 2 {
-		f.want(t, deliver(time.Time{}), 200, claim.OutcomeExecuted)
+		if got := f.want(t, deliver(time.Time{}), 200, claim.OutcomeExecuted); got.mend != "" {
+			t.Errorf("what went well is to be mended by %q", got.mend)
+		}
 	}
 	runs := f.executions()
 	if len(runs) != 2 || !runs[0].Forced || runs[0].ID != "" || runs[0].Attempt != 0 || runs[0].Job != job {
@@ -43,6 +52,31 @@ func TestRunWithoutScheduleTimeIsUnguardedWhereAllowed(t *testing.T) {
 	f.want(t, deliver(time.Time{}), 422, claim.OutcomeUnknown)
 	f.works(func(context.Context) error { panic("boom") })
 	f.want(t, deliver(due()), 500, claim.OutcomeReleased)
+}
+
+func TestNothingIsLeftOfUnguardedWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // which ends badly while a goroutine of it waits for the handler's end
+		newFixture(t, unguarded).want(t, deliver(time.Time{}), 200, claim.OutcomeExecuted)
+	})
+}
+
+func TestShutdownTellsOfUnguardedWorkThatDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, unguarded)
+		f.works(func(context.Context) error { time.Sleep(time.Minute); return nil })
+		var one sync.WaitGroup
+		one.Go(func() { f.want(t, deliver(time.Time{}), 200, claim.OutcomeExecuted) })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		const want = "unguarded work did not return in time: context deadline exceeded"
+		if err := f.handler.Shutdown(ctx); err == nil || err.Error() != want {
+			t.Errorf("got %v; want %s", err, want)
+		}
+		one.Wait()
+	})
 }
 
 func TestUnguardedWorkEndsAtItsTimeoutOrShutdown(t *testing.T) {

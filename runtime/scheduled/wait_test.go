@@ -59,6 +59,9 @@ func TestWaitTakesOverWhenTheLeaseEndsWithWhatIsLeft(t *testing.T) {
 		f.store.Put(id, claim.Record{Status: claim.StatusInProgress, AttemptID: "dead", Attempt: 1, Counted: 1, Rev: 1, Lease: 20 * time.Second, Run: name})
 		began := time.Now()
 		f.works(func(ctx context.Context) error {
+			if waited := time.Since(began); waited != 20*time.Second {
+				t.Errorf("taken over after %v; want as soon as the lease is over", waited)
+			}
 			end, bounded := ctx.Deadline()
 			if left := end.Sub(began); bounded && left > 30*time.Second {
 				t.Errorf("the attempt may live for %v since its request came; want 30 s", left)
@@ -93,6 +96,22 @@ func TestForcedDeliveryThatWaitsStaysForced(t *testing.T) {
 		f.want(t, deliver(at), 200, claim.OutcomeExecuted)
 		if runs := f.executions(); len(runs) != 2 || !runs[0].Forced || runs[1].Forced {
 			t.Errorf("the work saw %+v; want a forced and a scheduled run", runs)
+		}
+	})
+}
+
+func TestForcedDeliveryThatWaitsTakesOverAsForced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		at := due().Add(60 * time.Second)
+		name, id := nameOf(t, at, true)
+		f.store.Put(id, claim.Record{Status: claim.StatusInProgress, AttemptID: "dead", Attempt: 1, Counted: 1, Rev: 1, Lease: 40 * time.Second, Run: name})
+		if got := f.want(t, deliver(at, policy(run.Policy{Wait: true})), 200, claim.OutcomeExecuted); got.run != name {
+			t.Errorf("taken over as %s; want %s", got.run, name)
+		}
+		if runs := f.executions(); len(runs) != 1 || !runs[0].Forced || runs[0].Name != name {
+			t.Errorf("the work saw %+v; want the forced run, though its time had come near", runs)
 		}
 	})
 }
